@@ -19,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/coming.h"
 #include "base/config.h"
 #include "base/descendants.h"
@@ -34,14 +33,12 @@
 #include "tools/launch/exit_status.h"
 #include "tools/launch/inherited.h"
 #include "tools/launch/launcher.h"
+#include "tools/launch/loop.h"
 #include "tools/launch/outcome.h"
 #include "tools/launch/paths.h"
 #include "tools/launch/recorded.h"
 #include "tools/launch/signals.h"
 #include "tools/launch/verdict.h"
-
-#define SECOND_NS INT64_C(1000000000)
-#define NEVER INT64_MAX
 
 extern char **environ;
 
@@ -55,11 +52,11 @@ enum {
 struct run {
     const struct program *program;
     struct far far;
-    bool one, offloads;   /* as in struct direct */
-    int control, signals; /* -1: closed */
-    pid_t child, agent;   /* 0: reaped, or never there */
-    bool child_told;      /* to end, because the agent is lost */
-    int child_status, agent_status;
+    bool one, offloads; /* as in struct direct */
+    struct loop loop;
+    struct loop_source control;
+    struct loop_child child, agent;
+    bool child_told; /* to end, because the agent is lost */
     int joined;      /* programs that had workers */
     bool lost;       /* a worker that was needed */
     bool failed;     /* the agent is lost */
@@ -69,7 +66,7 @@ struct run {
     bool waits;           /* the agents of other hosts are to come before the program is started */
     struct program start; /* what is started then */
     char *join;
-    int64_t term_ns, deadline_ns;
+    int64_t term_ns;
 };
 
 /* ---- the agent ------------------------------------------------------------------------------ */
@@ -120,10 +117,10 @@ static omprma_status_t agent_start(const struct direct *direct, struct run *run,
     if (made == 0)
         agent_exec(direct, listener, ends[1], run->far.network);
     close(ends[1]);
-    run->control = ends[0];
+    run->control.fd = ends[0];
     if (made < 0)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot start a process: %s", strerror(errno));
-    run->agent = made;
+    run->agent.pid = made;
     return OMPRMA_OK;
 }
 
@@ -132,15 +129,13 @@ static void agent_release(struct run *run)
 {
     run->waits = false;
     far_stop(&run->far);
-    if (run->control >= 0) {
-        packet_send(run->control, &(char){DIRECT_IN_ORDER}, 1);
-        shutdown(run->control, SHUT_RDWR); /* the keeper has it, too */
-        close(run->control);
+    if (run->control.fd >= 0) {
+        packet_send(run->control.fd, &(char){DIRECT_IN_ORDER}, 1);
+        shutdown(run->control.fd, SHUT_RDWR); /* the keeper has it, too */
     }
-    run->control = -1;
-    if (run->agent)
-        kill(run->agent, SIGCONT); /* somebody may have stopped it */
-    run->deadline_ns = clock_ns() + FINISH_S * SECOND_NS;
+    loop_close(&run->control);
+    loop_kill(&run->agent, SIGCONT); /* somebody may have stopped it */
+    loop_set_deadline(&run->loop, FINISH_S);
 }
 
 /* ---- what it tells -------------------------------------------------------------------------- */
@@ -168,8 +163,8 @@ static void fail_run(struct run *run, const char *line)
     run->failed = true;
     if (line)
         log_write(LOG_ERROR, "%s", line);
-    if (run->child)
-        run->deadline_ns = clock_ns() + ABORT_S * SECOND_NS;
+    if (loop_runs(&run->child))
+        loop_set_deadline(&run->loop, ABORT_S);
     else
         agent_release(run);
 }
@@ -179,8 +174,8 @@ static void start_program(struct run *run)
 {
     int report = -1, words = -1;
     run->waits = false;
-    run->deadline_ns = NEVER;
-    if (program_start(&run->start, "", 0, &run->child, &report, &words) != OMPRMA_OK) {
+    run->loop.deadline_ns = 0;
+    if (program_start(&run->start, "", 0, &run->child.pid, &report, &words) != OMPRMA_OK) {
         run->own_status = error_code();
         fail_run(run, error_text());
     }
@@ -193,7 +188,7 @@ static void start_program(struct run *run)
 static void host_lost(struct run *run, const struct direct_event *event)
 {
     run->lost = true;
-    if (!run->failed && run->child)
+    if (!run->failed && loop_runs(&run->child))
         log_write(LOG_ERROR,
                   "host %s: the process that gives programs their workers there has ended, or is "
                   "not to be reached any more",
@@ -202,19 +197,19 @@ static void host_lost(struct run *run, const struct direct_event *event)
 
 static void agent_lost(struct run *run)
 {
-    close(run->control);
-    run->control = -1;
+    loop_close(&run->control);
     run->waits = false;
     run->failed = true;
-    run->deadline_ns = clock_ns() + ABORT_S * SECOND_NS;
+    loop_set_deadline(&run->loop, ABORT_S);
     log_write(LOG_ERROR, "the process that gives programs their workers was ended; ending %s",
               run->program->path);
 }
 
-static void take_event(struct run *run)
+static void direct_on_event(struct loop_source *control)
 {
+    struct run *run = control->owner;
     struct direct_event event;
-    ssize_t bytes = packet_receive(run->control, &event, sizeof(event));
+    ssize_t bytes = packet_receive(control->fd, &event, sizeof(event));
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (bytes != (ssize_t)sizeof(event)) {
@@ -236,70 +231,57 @@ static void take_event(struct run *run)
 /* What it has told before its end, or before that of the command. */
 static void take_events(struct run *run)
 {
-    struct pollfd ready = {.fd = run->control, .events = POLLIN};
-    while (run->control >= 0 && poll(&ready, 1, 0) == 1 && ready.revents & POLLIN) {
-        take_event(run);
-        ready.fd = run->control;
-    }
+    struct pollfd ready = {.fd = run->control.fd, .events = POLLIN};
+    while (run->control.fd >= 0 && poll(&ready, 1, 0) == 1 && ready.revents & POLLIN)
+        direct_on_event(&run->control);
 }
 
 /* ---- ends ----------------------------------------------------------------------------------- */
 
-static void take_ends(struct run *run)
+static void direct_on_child_end(void *owner)
 {
-    if (run->agent && waitpid(run->agent, &run->agent_status, WNOHANG) == run->agent)
-        run->agent = 0;
-    if (!run->child || waitpid(run->child, &run->child_status, WNOHANG) != run->child)
-        return;
-    run->child = 0;
-    take_events(run);
-    agent_release(run);
+    take_events(owner);
+    agent_release(owner);
 }
 
-static void take_signal(struct run *run)
+static void direct_on_signal(void *owner, const struct signalfd_siginfo *info)
 {
-    struct signalfd_siginfo info;
-    if (read(run->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
-        return;
-    if (info.ssi_signo == SIGCHLD) {
-        take_ends(run);
-    } else if (run->child) {
-        int passed = signals_pass(&info, &run->term_ns);
-        if (passed)
-            kill(run->child, passed);
-    } else if (run->waits && signals_deadly((int)info.ssi_signo)) {
-        run->interrupted = (int)info.ssi_signo;
+    struct run *run = owner;
+    if (loop_runs(&run->child)) {
+        loop_kill(&run->child, signals_pass(info, &run->term_ns));
+    } else if (run->waits && signals_deadly((int)info->ssi_signo)) {
+        run->interrupted = (int)info->ssi_signo;
         agent_release(run);
-    } else if (signals_deadly((int)info.ssi_signo)) {
-        run->deadline_ns = 0; /* enough waited */
+    } else if (signals_deadly((int)info->ssi_signo)) {
+        loop_set_deadline(&run->loop, 0); /* enough waited */
     }
 }
 
 /* What only starts programs is asked first: it can end them. */
-static void take_lateness(struct run *run)
+static void direct_on_deadline(void *owner)
 {
-    run->deadline_ns = NEVER;
+    struct run *run = owner;
     if (run->waits && !run->failed) {
         fail_run(run,
                  "the agents of some hosts did not start in time; OMPRMA_TIMEOUT sets the limit");
         return;
     }
-    if (!run->child) {
-        if (run->agent)
-            kill(run->agent, SIGKILL); /* and with it go its sessions */
+    if (!loop_runs(&run->child)) {
+        loop_kill(&run->agent, SIGKILL); /* and with it go its sessions */
         return;
     }
     bool ask = !run->one && !run->child_told;
-    kill(run->child, ask ? SIGTERM : SIGKILL);
+    loop_kill(&run->child, ask ? SIGTERM : SIGKILL);
     run->child_told = true;
     if (ask)
-        run->deadline_ns = clock_ns() + KILLED_S * SECOND_NS;
+        loop_set_deadline(&run->loop, KILLED_S);
 }
 
-/* That of other hosts' agents has ended: so have they, or they never came. It goes on when one of
- * several could not start, which has said why. */
-static void take_launcher(struct run *run)
+/* When that of other hosts' agents has ended, so have they, or they never came. It goes on when one
+ * of several could not start, which has said why. */
+static void direct_on_launcher(void *owner)
 {
+    struct run *run = owner;
     char line[1024];
     if (run->waits && run->far.verdict.told) {
         run->far.given_up = true;
@@ -311,34 +293,13 @@ static void take_launcher(struct run *run)
     fail_run(run, line);
 }
 
-static void loop(struct run *run)
-{
-    while (run->waits || run->child || run->agent) {
-        int64_t left = run->deadline_ns == NEVER ? -1 : run->deadline_ns - clock_ns();
-        int wait = run->deadline_ns == NEVER ? -1 : left <= 0 ? 0 : (int)(left / 1000000 + 1);
-        struct pollfd sources[2 + FAR_SOURCES] = {{.fd = run->control, .events = POLLIN},
-                                                  {.fd = run->signals, .events = POLLIN}};
-        far_sources(&run->far, sources + 2);
-        if (poll(sources, 2 + FAR_SOURCES, wait) < 0 && errno != EINTR)
-            break;
-        far_take(&run->far, sources + 2);
-        take_launcher(run);
-        if (sources[0].revents)
-            take_event(run);
-        if (sources[1].revents)
-            take_signal(run);
-        if (run->deadline_ns != NEVER && clock_ns() >= run->deadline_ns)
-            take_lateness(run);
-    }
-}
-
 /* ---- start and result ----------------------------------------------------------------------- */
 
 /* One that the terminal has sent to the whole group, and the command was not in it yet. */
 static int signal_so_far(const struct run *run)
 {
     struct signalfd_siginfo info;
-    while (read(run->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+    while (read(run->loop.signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
         if (signals_deadly((int)info.ssi_signo))
             return (int)info.ssi_signo;
     return 0;
@@ -348,7 +309,7 @@ static int signal_so_far(const struct run *run)
 static omprma_status_t start_agents(const struct direct *direct, struct run *run,
                                     const char *digits, int listener)
 {
-    omprma_status_t status = far_open(&run->far, direct->far, digits);
+    omprma_status_t status = far_open(&run->far, direct->far, digits, direct_on_launcher, run);
     if (status == OMPRMA_OK)
         status = agent_start(direct, run, listener);
     if (status == OMPRMA_OK)
@@ -357,17 +318,12 @@ static omprma_status_t start_agents(const struct direct *direct, struct run *run
     return status;
 }
 
-static int64_t limit_of_start(const struct config *config)
-{
-    int64_t seconds = config_start_limit_s(config);
-    return seconds ? clock_ns() + seconds * SECOND_NS : NEVER;
-}
-
 static omprma_status_t begin(const struct direct *direct, const struct config *config,
                              struct run *run)
 {
     char name[PACKET_NAME_BYTES];
     const char *digits = name + sizeof(DIRECT_NAME) - 1;
+    int64_t limit_s = config_start_limit_s(config);
     int listener;
     omprma_status_t status = packet_listen(DIRECT_NAME, name, &listener);
     if (status != OMPRMA_OK)
@@ -376,17 +332,18 @@ static omprma_status_t begin(const struct direct *direct, const struct config *c
     run->start = *run->program;
     run->start.join = run->join;
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* sessions, should the agent be killed */
-    run->signals = signals_open();
-    if (run->signals < 0)
+    run->loop.signals = signals_open();
+    if (run->loop.signals < 0)
         status = error_set(OMPRMA_ERR_HOST_MEMORY, "no signalfd: %s", strerror(errno));
     if (status == OMPRMA_OK)
         status = start_agents(direct, run, digits, listener);
     close(listener);
-    run->interrupted = run->signals >= 0 ? signal_so_far(run) : 0;
+    run->interrupted = run->loop.signals >= 0 ? signal_so_far(run) : 0;
     if (status != OMPRMA_OK || run->interrupted)
         return status;
     run->waits = true;
-    run->deadline_ns = limit_of_start(config);
+    if (limit_s)
+        loop_set_deadline(&run->loop, limit_s);
     if (!direct->far)
         start_program(run);
     return OMPRMA_OK;
@@ -399,8 +356,8 @@ static int result_of(const struct run *run)
     if (run->interrupted)
         return 128 + run->interrupted;
     if (!run->failed && !(run->lost && !run->program->continues))
-        return outcome_result(path, run->child_status, said, run->joined > 0, run->offloads);
-    int own = run->child_told ? 0 : outcome_status(path, run->child_status, said);
+        return outcome_result(path, run->child.status, said, run->joined > 0, run->offloads);
+    int own = run->child_told ? 0 : outcome_status(path, run->child.status, said);
     return own ? own : run->own_status ? run->own_status : EXIT_OWN;
 }
 
@@ -410,9 +367,16 @@ int direct_run(const struct direct *direct)
     struct run run = {.program = &started,
                       .one = direct->one,
                       .offloads = direct->offloads,
-                      .control = -1,
-                      .signals = -1,
-                      .deadline_ns = NEVER};
+                      .loop = {.owner = &run,
+                               .signals = -1,
+                               .on_signal = direct_on_signal,
+                               .on_deadline = direct_on_deadline,
+                               /* Agents of other hosts say first why they end. */
+                               .sources = {&run.far.listener, &run.far.words, &run.far.rank,
+                                           &run.far.control, &run.control},
+                               .children = {&run.agent, &run.child}},
+                      .control = {-1, direct_on_event, &run},
+                      .child = {.on_end = direct_on_child_end}};
     struct config config = {0};
     size_t mapped = 0;
     time_t since = time(NULL);
@@ -428,9 +392,11 @@ int direct_run(const struct direct *direct)
     omprma_status_t status = begin(direct, &config, &run);
     if (status != OMPRMA_OK)
         log_write(LOG_ERROR, "%s", error_text());
-    if (!run.child && !run.waits)
+    if (!loop_runs(&run.child) && !run.waits)
         agent_release(&run);
-    loop(&run);
+    while ((run.waits || loop_runs(&run.child) || loop_runs(&run.agent)) &&
+           loop_wait(&run.loop, -1))
+        loop_call(&run.loop);
     if (run.failed)
         descendants_kill();
     far_close(&run.far);
@@ -443,11 +409,11 @@ int direct_run(const struct direct *direct)
     coming_close(run.coming, mapped);
     if (started.coming >= 0)
         close(started.coming);
-    if (run.signals >= 0)
-        close(run.signals);
+    if (run.loop.signals >= 0)
+        close(run.loop.signals);
     if (status == OMPRMA_OK && !run.failed && !run.interrupted) {
         path_remove_tree(direct->folder);
-        outcome_end_alike(run.child_status);
+        outcome_end_alike(run.child.status);
     }
     return result;
 }

@@ -23,15 +23,6 @@
 #include "worker/far.h"
 #include "worker/prove.h"
 
-enum { AT_CONTROL, AT_LISTENER, AT_RANK, AT_WORDS };
-
-static void close_one(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 static omprma_status_t set_secret(void)
 {
     uint8_t secret[PROVE_SECRET_BYTES];
@@ -75,22 +66,80 @@ static omprma_status_t listen_at(struct far *far)
     return status;
 }
 
-omprma_status_t far_open(struct far *far, const struct far_plan *plan, const char *digits)
+/* ---- what is heard of them ------------------------------------------------------------------- */
+
+static void far_on_report(struct loop_source *listener)
 {
-    *far = (struct far){.plan = plan,
-                        .network = -1,
-                        .control = -1,
-                        .listener = -1,
-                        .rank = -1,
-                        .words = -1,
-                        .stream = {.out = STDERR_FILENO,
-                                   .from_mpirun = true,
-                                   .verbose = log_level() >= LOG_DETAIL}};
+    static char packet[PACKET_BYTES_MOST];
+    struct far *far = listener->owner;
+    size_t bytes;
+    int fd = rank_accept(listener->fd, packet, sizeof(packet), &bytes);
+    if (fd < 0)
+        return;
+    if (bytes > 0 && packet[0] == RANK_ENVIRONMENT && far->rank.fd < 0) {
+        far->rank.fd = fd;
+        return;
+    }
+    if (bytes > 0 && packet[0] == RANK_HOST)
+        verdict_host(&far->verdict, packet + 1);
+    close(fd);
+}
+
+static bool far_take_words(struct loop_source *words, const char *bytes, size_t count)
+{
+    struct far *far = words->owner;
+    if (!far->given_up || far->stream.verbose)
+        stream_feed(&far->stream, bytes, count, &far->verdict);
+    return true;
+}
+
+static void far_on_words(struct loop_source *words)
+{
+    const struct far *far = words->owner;
+    loop_read(words, far_take_words);
+    far->on_change(far->owner);
+}
+
+static void far_hear_keeper(struct far *far)
+{
+    struct keeper_packet packet;
+    if (!keeper_hear(far->control.fd, &packet))
+        return;
+    if (packet.what == KEEPER_ENDED) {
+        far->ended = true;
+        far->status = (int)packet.value;
+    } else if (packet.what == KEEPER_GONE) {
+        far->ended = true;
+        loop_close(&far->control);
+    }
+}
+
+static void far_on_keeper(struct loop_source *control)
+{
+    struct far *far = control->owner;
+    far_hear_keeper(far);
+    far->on_change(far->owner);
+}
+
+/* ---- start and end --------------------------------------------------------------------------- */
+
+omprma_status_t far_open(struct far *far, const struct far_plan *plan, const char *digits,
+                         void (*on_change)(void *owner), void *owner)
+{
+    *far = (struct far){
+        .plan = plan,
+        .network = -1,
+        .listener = {plan ? plan->listener : -1, far_on_report, far},
+        .words = {-1, far_on_words, far},
+        .rank = {-1, loop_close, far}, /* the launcher ends it when it gives up */
+        .control = {-1, far_on_keeper, far},
+        .stream = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
+        .on_change = on_change,
+        .owner = owner};
     if (!plan)
         return OMPRMA_OK;
     far->verdict.dialect = plan->launcher->dialect;
     far->verdict.worker = plan->worker;
-    far->listener = plan->listener;
     setenv(FAR_JOIN_VARIABLE, digits, 1);
     omprma_status_t status = set_secret();
     return status == OMPRMA_OK ? listen_at(far) : status;
@@ -101,7 +150,8 @@ omprma_status_t far_start(struct far *far)
     int words[2];
     if (!far->plan)
         return OMPRMA_OK;
-    close_one(&far->network);
+    close(far->network);
+    far->network = -1;
     if (pipe2(words, O_CLOEXEC))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a pipe: %s", strerror(errno));
     /* What regions write comes from the agents. On stdout are the launcher's words alone, too. */
@@ -110,11 +160,11 @@ omprma_status_t far_start(struct far *far)
                              .folder = far->plan->folder,
                              .out = words[1],
                              .err = words[1],
-                             .listener = far->listener};
-    omprma_status_t status = keeper_start(&job, &far->keeper, &far->control);
+                             .listener = far->listener.fd};
+    omprma_status_t status = keeper_start(&job, &far->keeper, &far->control.fd);
     close(words[1]);
-    far->words = words[0];
-    fcntl(far->words, F_SETFL, O_NONBLOCK);
+    far->words.fd = words[0];
+    fcntl(words[0], F_SETFL, O_NONBLOCK);
     return status;
 }
 
@@ -125,66 +175,6 @@ void far_forget(void)
     unsetenv(FAR_JOIN_VARIABLE);
 }
 
-void far_sources(const struct far *far, struct pollfd sources[FAR_SOURCES])
-{
-    const int fds[FAR_SOURCES] = {far->control, far->listener, far->rank, far->words};
-    for (int i = 0; i < FAR_SOURCES; i++)
-        sources[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-}
-
-static void take_report(struct far *far)
-{
-    static char packet[PACKET_BYTES_MOST];
-    size_t bytes;
-    int fd = rank_accept(far->listener, packet, sizeof(packet), &bytes);
-    if (fd < 0)
-        return;
-    if (bytes > 0 && packet[0] == RANK_ENVIRONMENT && far->rank < 0) {
-        far->rank = fd;
-        return;
-    }
-    if (bytes > 0 && packet[0] == RANK_HOST)
-        verdict_host(&far->verdict, packet + 1);
-    close(fd);
-}
-
-static void take_words(struct far *far)
-{
-    char bytes[4096];
-    ssize_t count;
-    while ((count = read(far->words, bytes, sizeof(bytes))) > 0)
-        if (!far->given_up || far->stream.verbose)
-            stream_feed(&far->stream, bytes, (size_t)count, &far->verdict);
-    if (count == 0)
-        close_one(&far->words);
-}
-
-static void take_control(struct far *far)
-{
-    struct keeper_packet packet;
-    if (!keeper_hear(far->control, &packet))
-        return;
-    if (packet.what == KEEPER_ENDED) {
-        far->ended = true;
-        far->status = (int)packet.value;
-    } else if (packet.what == KEEPER_GONE) {
-        far->ended = true;
-        close_one(&far->control);
-    }
-}
-
-void far_take(struct far *far, const struct pollfd sources[FAR_SOURCES])
-{
-    if (sources[AT_LISTENER].revents && far->listener >= 0)
-        take_report(far);
-    if (sources[AT_WORDS].revents && far->words >= 0)
-        take_words(far);
-    if (sources[AT_RANK].revents)
-        close_one(&far->rank); /* the launcher ends it when it gives up */
-    if (sources[AT_CONTROL].revents && far->control >= 0)
-        take_control(far);
-}
-
 void far_word(const struct far *far, char *line, size_t room)
 {
     verdict_word(&far->verdict, far->status, line, room);
@@ -192,23 +182,25 @@ void far_word(const struct far *far, char *line, size_t room)
 
 void far_stop(struct far *far)
 {
-    close_one(&far->rank);
+    if (far->plan)
+        loop_close(&far->rank);
 }
 
 void far_close(struct far *far)
 {
     const struct keeper_packet stop = {.what = KEEPER_STOP};
-    if (far->control >= 0)
-        packet_send(far->control, &stop, sizeof(stop));
-    while (far->control >= 0)
-        take_control(far);
+    if (!far->plan)
+        return;
+    if (far->control.fd >= 0)
+        packet_send(far->control.fd, &stop, sizeof(stop));
+    while (far->control.fd >= 0)
+        far_hear_keeper(far);
     if (far->keeper > 0)
         waitpid(far->keeper, NULL, 0);
-    if (far->words >= 0)
-        take_words(far);
-    if (far->plan)
-        stream_end(&far->stream);
-    close_one(&far->rank);
-    close_one(&far->words);
-    close_one(&far->network);
+    loop_read(&far->words, far_take_words);
+    stream_end(&far->stream);
+    loop_close(&far->rank);
+    loop_close(&far->words);
+    if (far->network >= 0)
+        close(far->network);
 }

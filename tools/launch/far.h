@@ -7,7 +7,6 @@
 #ifndef OMPRMA_LAUNCH_FAR_H
 #define OMPRMA_LAUNCH_FAR_H
 
-#include <poll.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -15,6 +14,7 @@
 
 #include "tools/launch/hosts.h"
 #include "tools/launch/list.h"
+#include "tools/launch/loop.h"
 #include "tools/launch/verdict.h"
 
 struct launcher;
@@ -29,33 +29,31 @@ struct far_plan {
     int listener;              /* where rank 0's stand-in and the remote shell report, see rank.h */
 };
 
-enum { FAR_SOURCES = 4 };
-
 struct far {
     const struct far_plan *plan; /* NULL: there are no other hosts */
     int network; /* listening TCP socket, for the agent of this host; -1: it has it */
-    int control, listener, rank, words; /* -1: closed */
-    pid_t keeper;                       /* 0: reaped, or never there */
-    int status;                         /* of the launcher */
-    bool ended;                         /* the launcher */
+    struct loop_source listener, words, rank, control; /* for a loop, in this order */
+    pid_t keeper;                                      /* 0: never there */
+    int status;                                        /* of the launcher */
+    bool ended;                                        /* the launcher */
     bool given_up; /* by the caller: what agents say from now on follows from that */
     struct verdict verdict;
     struct stream stream;
+    void (*on_change)(void *owner);
+    void *owner;
 };
 
 /* Makes the socket that they are to call, and puts into the environment what agents need. `plan`
- * may be NULL. Errors: CONFIG, HOST_MEMORY. */
-omprma_status_t far_open(struct far *far, const struct far_plan *plan, const char *digits);
+ * may be NULL. `on_change` is called with `owner` when something was said, or the launcher has
+ * ended. Errors: CONFIG, HOST_MEMORY. */
+omprma_status_t far_open(struct far *far, const struct far_plan *plan, const char *digits,
+                         void (*on_change)(void *owner), void *owner);
 
 /* Starts the launcher. Errors: HOST_MEMORY. */
 omprma_status_t far_start(struct far *far);
 
 /* Takes out of the environment what is not for programs. */
 void far_forget(void);
-
-/* What to poll, and what to do about it. */
-void far_sources(const struct far *far, struct pollfd sources[FAR_SOURCES]);
-void far_take(struct far *far, const struct pollfd sources[FAR_SOURCES]);
 
 /* One line about why the launcher has ended. */
 void far_word(const struct far *far, char *line, size_t room);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,23 +22,24 @@
 #include "control/shm/leftovers.h"
 #include "tools/launch/inherited.h"
 #include "tools/launch/launcher.h"
+#include "tools/launch/loop.h"
 #include "control/direct/packet.h"
 #include "tools/launch/paths.h"
 
 enum {
-    PATIENCE_MS = 4000, /* for mpirun after SIGTERM: it has to end workers on other hosts */
-    PROGRAM_MS = 1000   /* for the program, which is killed as omprma-run is, to be gone */
+    PATIENCE_S = 4,   /* for mpirun after SIGTERM: it has to end workers on other hosts */
+    PROGRAM_MS = 1000 /* for the program, which is killed as omprma-run is, to be gone */
 };
 
 struct keeper {
-    pid_t mpirun;
-    bool ended;    /* mpirun is reaped */
-    bool deserted; /* the process that started us is gone */
-    int control, signals;
-    int program;     /* what tells of its end; -1: not started, or not known */
-    uint32_t job_id; /* 0: not known */
-    int64_t stop_ns; /* when it was told to stop; 0: not yet */
-    bool killed;
+    struct loop loop;
+    struct loop_child mpirun;
+    int control;
+    struct loop_source packets; /* of `control`; not heard any more after the stop, when only the
+                                 * end of mpirun matters, and the socket may report an end */
+    bool deserted;              /* the process that started us is gone */
+    int program;                /* what tells of its end; -1: not started, or not known */
+    uint32_t job_id;            /* 0: not known */
 };
 
 static void mpirun_exec(const struct keeper_job *job)
@@ -67,31 +67,34 @@ static void keeper_tell(const struct keeper *keeper, int what, uint32_t value)
     packet_send(keeper->control, &packet, sizeof(packet)); /* fails when nobody is left to know */
 }
 
-static void keeper_reap(struct keeper *keeper)
+static void keeper_on_end(void *owner)
 {
-    int status;
-    pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (pid != keeper->mpirun)
-            continue; /* something that mpirun left behind ended */
-        keeper->ended = true;
-        keeper_tell(keeper, KEEPER_ENDED, (uint32_t)status);
-    }
+    const struct keeper *keeper = owner;
+    keeper_tell(keeper, KEEPER_ENDED, (uint32_t)keeper->mpirun.status);
 }
 
 static void keeper_stop(struct keeper *keeper)
 {
-    if (keeper->stop_ns || keeper->ended)
+    if (keeper->packets.fd < 0)
         return;
-    keeper->stop_ns = clock_ns();
-    kill(keeper->mpirun, SIGTERM);
+    keeper->packets.fd = -1;
+    loop_kill(&keeper->mpirun, SIGTERM);
+    loop_set_deadline(&keeper->loop, PATIENCE_S);
+}
+
+/* mpirun does not end by itself. */
+static void keeper_on_deadline(void *owner)
+{
+    const struct keeper *keeper = owner;
+    loop_kill(&keeper->mpirun, SIGKILL);
 }
 
 /* A packet, or the end of the process that started us. */
-static void keeper_listen(struct keeper *keeper)
+static void keeper_on_packet(struct loop_source *source)
 {
+    struct keeper *keeper = source->owner;
     struct keeper_packet packet;
-    ssize_t bytes = packet_receive(keeper->control, &packet, sizeof(packet));
+    ssize_t bytes = packet_receive(source->fd, &packet, sizeof(packet));
     keeper->deserted = bytes != (ssize_t)sizeof(packet);
     if (keeper->deserted || packet.what == KEEPER_STOP)
         keeper_stop(keeper);
@@ -101,42 +104,24 @@ static void keeper_listen(struct keeper *keeper)
         keeper->program = (int)syscall(SYS_pidfd_open, packet.value, 0);
 }
 
-static void keeper_signal(struct keeper *keeper)
+static void keeper_on_signal(void *owner, const struct signalfd_siginfo *info)
 {
-    struct signalfd_siginfo info;
-    if (read(keeper->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
-        return;
-    if (info.ssi_signo == SIGCHLD)
-        keeper_reap(keeper);
-    else if (info.ssi_signo == SIGTERM)
-        keeper_stop(keeper);
-}
-
-static void keeper_loop(struct keeper *keeper)
-{
-    struct pollfd sources[2] = {{.fd = keeper->control, .events = POLLIN},
-                                {.fd = keeper->signals, .events = POLLIN}};
-    while (!keeper->ended) {
-        /* After the stop only the end of mpirun matters, and its socket may report an end. */
-        sources[0].fd = keeper->stop_ns ? -1 : keeper->control;
-        if (poll(sources, 2, keeper->stop_ns ? 100 : -1) < 0 && errno != EINTR)
-            break;
-        if (sources[0].fd >= 0 && sources[0].revents)
-            keeper_listen(keeper);
-        if (sources[1].revents)
-            keeper_signal(keeper);
-        int64_t late = keeper->stop_ns ? clock_ns() - keeper->stop_ns : 0;
-        if (!keeper->ended && !keeper->killed && late > PATIENCE_MS * INT64_C(1000000)) {
-            kill(keeper->mpirun, SIGKILL);
-            keeper->killed = true;
-        }
-    }
+    if (info->ssi_signo == SIGTERM)
+        keeper_stop(owner);
 }
 
 static void keeper_main(const struct keeper_job *job, int control) __attribute__((noreturn));
 static void keeper_main(const struct keeper_job *job, int control)
 {
-    struct keeper keeper = {.control = control, .program = -1};
+    struct keeper keeper = {.loop = {.owner = &keeper,
+                                     .on_signal = keeper_on_signal,
+                                     .on_deadline = keeper_on_deadline,
+                                     .sources = {&keeper.packets},
+                                     .children = {&keeper.mpirun}},
+                            .mpirun = {.on_end = keeper_on_end},
+                            .control = control,
+                            .packets = {control, keeper_on_packet, &keeper},
+                            .program = -1};
     time_t since = time(NULL);
     prctl(PR_SET_NAME, "omprma-keeper");
     /* Out of the terminal's foreground group: its signals are meant for the program. */
@@ -146,15 +131,15 @@ static void keeper_main(const struct keeper_job *job, int control)
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
-    keeper.signals = signalfd(-1, &all, SFD_CLOEXEC);
-    keeper.mpirun = fork();
-    if (keeper.mpirun == 0)
+    keeper.loop.signals = signalfd(-1, &all, SFD_CLOEXEC);
+    keeper.mpirun.pid = fork();
+    if (keeper.mpirun.pid == 0)
         mpirun_exec(job);
     close(job->out);
     close(job->err);
-    keeper_tell(&keeper, KEEPER_STARTED, (uint32_t)keeper.mpirun);
-    if (keeper.mpirun > 0 && keeper.signals >= 0)
-        keeper_loop(&keeper);
+    keeper_tell(&keeper, KEEPER_STARTED, (uint32_t)keeper.mpirun.pid);
+    while (keeper.loop.signals >= 0 && loop_runs(&keeper.mpirun) && loop_wait(&keeper.loop, -1))
+        loop_call(&keeper.loop);
     descendants_kill();
     /* What the program leaves can go when it is dead. While omprma-run lives that is its work. */
     struct pollfd program = {.fd = keeper.program, .events = POLLIN};
@@ -178,7 +163,7 @@ bool keeper_hear(int control, struct keeper_packet *packet)
 
 void keeper_replace(pid_t mpirun, uint32_t job_id, time_t since, const char *folder)
 {
-    int64_t end = clock_ns() + PATIENCE_MS * INT64_C(1000000);
+    int64_t end = clock_ns() + PATIENCE_S * INT64_C(1000000000);
     while (mpirun > 0 && waitpid(mpirun, NULL, WNOHANG) == 0) {
         if (clock_ns() > end)
             kill(mpirun, SIGKILL);

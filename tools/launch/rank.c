@@ -19,6 +19,7 @@
 #include "tools/launch/launcher.h"
 #include "control/direct/packet.h"
 #include "tools/launch/list.h"
+#include "tools/launch/loop.h"
 
 extern char **environ;
 
@@ -126,7 +127,8 @@ static void agent_command_slurm(struct list *command, int argc, char **argv)
 
 /* What comes from the remote shell, by line. */
 struct heard {
-    int fd;
+    struct loop_source source;
+    const char *host;
     bool complains; /* it is its stderr */
     bool reached;   /* the host has said so */
     size_t used;
@@ -134,53 +136,39 @@ struct heard {
 };
 
 /* Complaints are kept, for who asks why it failed; all else is passed on. */
-static void agent_line(struct heard *heard, const char *host)
+static void agent_line(struct heard *heard)
 {
     if (heard->complains && heard->line[strspn(heard->line, "\r\n")]) {
         heard->line[strcspn(heard->line, "\r\n")] = 0;
         memcpy(heard->last, heard->line, sizeof(heard->last));
     } else if (!heard->complains && !heard->reached && strstr(heard->line, reached_line)) {
         heard->reached = true;
-        agent_report(RANK_REACHED, host, "");
+        agent_report(RANK_REACHED, heard->host, "");
     } else if (!heard->complains && write(STDOUT_FILENO, heard->line, heard->used) < 0) {
         return; /* nobody reads it */
     }
 }
 
-static void agent_read(struct heard *heard, const char *host)
+static bool agent_take(struct loop_source *source, const char *bytes, size_t count)
 {
-    char bytes[4096];
-    ssize_t count = read(heard->fd, bytes, sizeof(bytes));
-    if (count < 0 && (errno == EINTR || errno == EAGAIN))
-        return;
-    for (ssize_t i = 0; i < count; i++) {
+    struct heard *heard = source->owner;
+    for (size_t i = 0; i < count; i++) {
         heard->line[heard->used++] = bytes[i];
         heard->line[heard->used] = 0;
         if (bytes[i] != '\n' && heard->used < sizeof(heard->line) - 1)
             continue;
-        agent_line(heard, host);
+        agent_line(heard);
         heard->used = 0;
     }
-    if (count > 0)
-        return;
-    if (heard->used)
-        agent_line(heard, host);
-    close(heard->fd);
-    heard->fd = -1;
+    return true;
 }
 
-static void agent_listen(struct heard *out, struct heard *err, const char *host)
+static void agent_on_input(struct loop_source *source)
 {
-    while (out->fd >= 0 || err->fd >= 0) {
-        struct pollfd ready[] = {{.fd = out->fd, .events = POLLIN},
-                                 {.fd = err->fd, .events = POLLIN}};
-        if (poll(ready, 2, -1) < 0 && errno != EINTR)
-            return;
-        if (ready[0].revents)
-            agent_read(out, host);
-        if (ready[1].revents)
-            agent_read(err, host);
-    }
+    struct heard *heard = source->owner;
+    loop_read(source, agent_take);
+    if (source->fd < 0 && heard->used)
+        agent_line(heard);
 }
 
 /* The launcher may have cut it at the first dot, and the rest may be what a name service needs. */
@@ -218,8 +206,14 @@ int agent_main(int argc, char **argv)
     }
     close(outs[1]);
     close(errs[1]);
-    struct heard out = {.fd = outs[0]}, err = {.fd = errs[0], .complains = true};
-    agent_listen(&out, &err, argv[1]);
+    struct heard out = {.source = {outs[0], agent_on_input, &out}, .host = argv[1]};
+    struct heard err = {
+        .source = {errs[0], agent_on_input, &err}, .host = argv[1], .complains = true};
+    struct loop loop = {.signals = -1, .sources = {&out.source, &err.source}};
+    fcntl(outs[0], F_SETFL, O_NONBLOCK);
+    fcntl(errs[0], F_SETFL, O_NONBLOCK);
+    while ((out.source.fd >= 0 || err.source.fd >= 0) && loop_wait(&loop, -1))
+        loop_call(&loop);
     int status = 1 << 8;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;

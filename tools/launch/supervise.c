@@ -9,12 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -26,14 +23,12 @@
 #include "tools/launch/exit_status.h"
 #include "tools/launch/keeper.h"
 #include "tools/launch/launcher.h"
+#include "tools/launch/loop.h"
 #include "tools/launch/outcome.h"
 #include "tools/launch/rank.h"
 #include "tools/launch/recorded.h"
 #include "tools/launch/signals.h"
 #include "tools/launch/verdict.h"
-
-#define SECOND_NS INT64_C(1000000000)
-#define NEVER INT64_MAX
 
 /* How long the one side may take after the other has ended. */
 enum {
@@ -45,27 +40,19 @@ enum {
 /* run_child_may_end() looks so often whether the program has ended, too. */
 enum { CHILD_STEPS = 20, CHILD_STEP_MS = 5 };
 
-enum source {
-    AT_SIGNALS,
-    AT_CONTROL,
-    AT_LISTENER,
-    AT_RANK,
-    AT_REPORT,
-    AT_WORDS,
-    AT_OUT,
-    AT_ERR,
-    SOURCES
-};
+/* In the order in which they are heard; the last three are pipes with lines. */
+enum source { AT_CONTROL, AT_LISTENER, AT_RANK, AT_REPORT, AT_WORDS, AT_OUT, AT_ERR, SOURCES };
 
 struct run {
     const struct program *program;
     const char *mpirun_path;
-    int fds[SOURCES];            /* -1: closed */
-    pid_t child, keeper, mpirun; /* 0: not there, or not known */
-    uint32_t job_id;             /* likewise */
+    struct loop loop;
+    struct loop_source at[SOURCES];
+    struct loop_child child, keeper;
+    pid_t mpirun;    /* 0: not there, or not known */
+    uint32_t job_id; /* likewise */
     time_t since;
-    bool child_started, child_ended, child_killed;
-    int child_status; /* wait status, once ended */
+    bool child_killed;
     bool mpirun_ended, stopped, clean, keeper_lost;
     bool mpirun_killed; /* by a signal that is not ours */
     int mpirun_status;
@@ -79,7 +66,6 @@ struct run {
     int own_status;        /* EXIT_NOT_FOUND and the like, where the program did not start */
     int interrupted;       /* signal that ended us before the program was started */
     int64_t term_ns;       /* first SIGTERM that was passed on */
-    int64_t deadline_ns;   /* for the present wait; see run_late() */
     int64_t patience_s;    /* for mpirun to start the workers */
     struct coming *coming; /* NULL: there was no memory to share */
     struct verdict verdict;
@@ -90,23 +76,16 @@ struct run {
     char place[PACKET_BYTES_MOST]; /* MPI's variables of rank 0, each with its zero */
 };
 
-static void run_close(struct run *run, enum source source)
-{
-    if (run->fds[source] >= 0)
-        close(run->fds[source]);
-    run->fds[source] = -1;
-}
-
 /* Tells the keeper to end mpirun and whatever belongs to it. */
 static void run_stop(struct run *run)
 {
     struct keeper_packet packet = {.what = KEEPER_STOP};
-    if (!run->stopped && run->fds[AT_CONTROL] >= 0) {
-        packet_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
-        kill(run->keeper, SIGCONT); /* somebody may have stopped it */
+    if (!run->stopped && run->at[AT_CONTROL].fd >= 0) {
+        packet_send(run->at[AT_CONTROL].fd, &packet, sizeof(packet));
+        loop_kill(&run->keeper, SIGCONT); /* somebody may have stopped it */
     }
     run->stopped = true;
-    run_close(run, AT_RANK);
+    loop_close(&run->at[AT_RANK]);
 }
 
 /* Something other than the program ended the run. mpirun may be ending its ranks already, and is
@@ -114,15 +93,15 @@ static void run_stop(struct run *run)
  * rank was lost. The words follow when it has ended. */
 static void run_fail(struct run *run)
 {
-    if (run->failed || run->child_ended)
+    if (run->failed || run->child.ended)
         return;
     run->failed = true;
-    run->deadline_ns = clock_ns() + ABORT_S * SECOND_NS;
+    loop_set_deadline(&run->loop, ABORT_S);
 }
 
 static void run_fail_saying(struct run *run, const char *line)
 {
-    if (!run->failed && !run->child_ended) {
+    if (!run->failed && !run->child.ended) {
         log_write(LOG_ERROR, "%s", line);
         run->reported = true;
     }
@@ -134,7 +113,7 @@ static void run_fail_saying(struct run *run, const char *line)
 
 static void run_take_place(struct run *run, int fd, const char *variables, size_t bytes)
 {
-    run->fds[AT_RANK] = fd;
+    run->at[AT_RANK].fd = fd;
     memcpy(run->place, variables, bytes);
     run->place_bytes = bytes;
     for (size_t at = 0; at < bytes; at += strlen(variables + at) + 1) {
@@ -142,25 +121,25 @@ static void run_take_place(struct run *run, int fd, const char *variables, size_
         if (!packet.value)
             continue;
         run->job_id = packet.value;
-        packet_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
+        packet_send(run->at[AT_CONTROL].fd, &packet, sizeof(packet));
     }
 }
 
 static void run_start_program(struct run *run)
 {
-    omprma_status_t status = program_start(run->program, run->place, run->place_bytes, &run->child,
-                                           &run->fds[AT_REPORT], &run->fds[AT_WORDS]);
+    omprma_status_t status =
+        program_start(run->program, run->place, run->place_bytes, &run->child.pid,
+                      &run->at[AT_REPORT].fd, &run->at[AT_WORDS].fd);
     if (status != OMPRMA_OK) {
         run->own_status = error_code();
         run_fail_saying(run, error_text());
         return;
     }
-    struct keeper_packet packet = {.what = KEEPER_PROGRAM, .value = (uint32_t)run->child};
-    packet_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
-    run->child_started = true;
-    run->deadline_ns = NEVER;
+    struct keeper_packet packet = {.what = KEEPER_PROGRAM, .value = (uint32_t)run->child.pid};
+    packet_send(run->at[AT_CONTROL].fd, &packet, sizeof(packet));
+    run->loop.deadline_ns = 0;
     log_write(LOG_DETAIL, "mpirun is up, %s started as process %d", run->program->path,
-              (int)run->child);
+              (int)run->child.pid);
 }
 
 /* A launcher may start rank 0 before all hosts are reached. The program waits for them, because its
@@ -168,7 +147,7 @@ static void run_start_program(struct run *run)
 static bool run_may_start_program(const struct run *run)
 {
     bool reached = !run->program->launcher->starts_early || run->reached >= run->asked;
-    return run->place_bytes && run->fds[AT_RANK] >= 0 && !run->child_started && !run->failed &&
+    return run->place_bytes && run->at[AT_RANK].fd >= 0 && !run->child.pid && !run->failed &&
            !run->stopped && !run->mpirun_ended && reached;
 }
 
@@ -177,12 +156,11 @@ static bool run_accept_one(struct run *run)
 {
     static char packet[PACKET_BYTES_MOST];
     size_t bytes;
-    int fd = rank_accept(run->fds[AT_LISTENER], packet, sizeof(packet), &bytes);
+    int fd = rank_accept(run->at[AT_LISTENER].fd, packet, sizeof(packet), &bytes);
     if (fd < 0)
         return false;
     if (bytes > 0) {
-        bool starting =
-            !run->child_started && !run->failed && !run->stopped && run->fds[AT_RANK] < 0;
+        bool starting = !run->child.pid && !run->failed && !run->stopped && run->at[AT_RANK].fd < 0;
         if (packet[0] == RANK_ENVIRONMENT && starting) {
             run_take_place(run, fd, packet + 1, bytes - 1);
             return true;
@@ -198,8 +176,9 @@ static bool run_accept_one(struct run *run)
     return true;
 }
 
-static void run_accept(struct run *run)
+static void run_on_connection(struct loop_source *listener)
 {
+    struct run *run = listener->owner;
     while (run_accept_one(run))
         ;
     if (run_may_start_program(run))
@@ -219,20 +198,21 @@ static void run_say_replaced(const struct run *run)
                   (int)atomic_load(&run->coming->served), run->program->path);
 }
 
-static void run_report_bytes(struct run *run)
+static void run_on_report(struct loop_source *report)
 {
+    struct run *run = report->owner;
     char byte;
     ssize_t bytes;
-    if (run->fds[AT_REPORT] < 0)
+    if (report->fd < 0)
         return;
-    while ((bytes = read(run->fds[AT_REPORT], &byte, 1)) == 1) {
+    while ((bytes = read(report->fd, &byte, 1)) == 1) {
         run->connected = run->verdict.connected = true;
         run->lost = run->lost || byte == LAUNCHER_LOST;
         run->died = run->died || byte == LAUNCHER_DIED;
     }
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    run_close(run, AT_REPORT);
+    loop_close(report);
     run_say_replaced(run);
 }
 
@@ -240,8 +220,8 @@ static void run_report_bytes(struct run *run)
 static bool run_may_be_aborted(const struct run *run)
 {
     int number = run->program->launcher->lost_signal;
-    return number && run->child_ended && run->connected && WIFSIGNALED(run->child_status) &&
-           WTERMSIG(run->child_status) == number;
+    return number && run->child.ended && run->connected && WIFSIGNALED(run->child.status) &&
+           WTERMSIG(run->child.status) == number;
 }
 
 /* Because a worker has ended before, not by a fault of its own. */
@@ -253,75 +233,61 @@ static bool run_was_aborted(const struct run *run)
 }
 
 /* False when nobody reads our own output any more. */
-static bool run_pass_output(struct run *run, enum source source, const char *bytes, size_t count)
+static bool run_take_output(struct loop_source *source, const char *bytes, size_t count)
 {
-    if (source == AT_OUT && !sieve_feed(&run->shown, run->verdict.dialect, bytes, count))
+    struct run *run = source->owner;
+    bool out = source == &run->at[AT_OUT];
+    if (out && !sieve_feed(&run->shown, run->verdict.dialect, bytes, count))
         return false;
-    if (source == AT_OUT && !run->verdict.dialect->on_stdout)
+    if (out && !run->verdict.dialect->on_stdout)
         return true;
-    struct stream *stream = source == AT_OUT   ? &run->output
-                            : source == AT_ERR ? &run->errors
-                                               : &run->words;
+    struct stream *stream = out                          ? &run->output
+                            : source == &run->at[AT_ERR] ? &run->errors
+                                                         : &run->words;
     stream_feed(stream, bytes, count, &run->verdict);
     if (run->coming)
         atomic_store(&run->coming->up, run->verdict.up);
     return true;
 }
 
-/* Reads no more than a pipe holds: all that was written before, and whoever writes without end does
- * not keep us from signals and deadlines. */
-static void run_read_output(struct run *run, enum source source)
+static void run_on_output(struct loop_source *source)
 {
-    char bytes[4096];
-    if (run->fds[source] < 0)
-        return;
-    ssize_t left = fcntl(run->fds[source], F_GETPIPE_SZ);
-    while (left > 0) {
-        ssize_t count = read(run->fds[source], bytes, sizeof(bytes));
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0 && errno == EAGAIN)
-            return;
-        if (count <= 0 || !run_pass_output(run, source, bytes, (size_t)count)) {
-            run_close(run, source);
-            return;
-        }
-        left -= count;
-    }
+    loop_read(source, run_take_output);
 }
 
 /* Not every launcher misses a worker that ends before it has started MPI. The others would wait for
- * it without end. */
-static void run_read_errors(struct run *run)
+ * it without end. True if one has said why it ends. */
+static bool run_read_errors(struct run *run)
 {
-    run_read_output(run, AT_ERR);
-    run_report_bytes(run);
-    if (run->verdict.told && !run->connected)
+    run_on_output(&run->at[AT_ERR]);
+    run_on_report(&run->at[AT_REPORT]);
+    return run->verdict.told && !run->connected;
+}
+
+static void run_on_errors(struct loop_source *source)
+{
+    struct run *run = source->owner;
+    if (run_read_errors(run))
         run_fail(run);
 }
 
-static void run_child_ended(struct run *run)
+static void run_on_child_end(void *owner)
 {
-    pid_t pid = run->child_started && !run->child_ended
-                    ? waitpid(run->child, &run->child_status, WNOHANG)
-                    : 0;
-    if (pid != run->child || pid <= 0)
-        return;
-    run_read_errors(run); /* they may be why */
-    run->child_ended = true;
+    struct run *run = owner;
+    bool told = run_read_errors(run); /* they may be why */
+    run->failed = run->failed || told;
     if (run->coming && run->coming->workers &&
         !run->connected) /* it may have been waiting for workers */
         progress_line_inherit();
-    bool success = WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) == 0;
-    int64_t grace = run->connected && !run->lost ? FINISH_S : UNUSED_S;
+    bool success = WIFEXITED(run->child.status) && WEXITSTATUS(run->child.status) == 0;
+    int64_t grace_s = run->connected && !run->lost ? FINISH_S : UNUSED_S;
     /* A program that failed does not need its workers to end in good order. */
-    run->deadline_ns = clock_ns() + (success || (run->connected && WIFEXITED(run->child_status)) ||
-                                             run_may_be_aborted(run)
-                                         ? grace * SECOND_NS
-                                         : 0);
+    if (!success && !(run->connected && WIFEXITED(run->child.status)) && !run_may_be_aborted(run))
+        grace_s = 0;
     if (run->failed)
-        run->deadline_ns = clock_ns() + (run->child_killed ? 0 : ABORT_S * SECOND_NS);
-    run_close(run, AT_RANK); /* lets rank 0's stand-in go */
+        grace_s = run->child_killed ? 0 : ABORT_S;
+    loop_set_deadline(&run->loop, grace_s);
+    loop_close(&run->at[AT_RANK]); /* lets rank 0's stand-in go */
 }
 
 /* Where the launcher hears ends before we can: the program's may be the reason for the launcher's.
@@ -329,10 +295,10 @@ static void run_child_ended(struct run *run)
 static void run_child_may_end(struct run *run)
 {
     bool comes = run->program->launcher->hears_ends && run->connected;
-    run_child_ended(run);
-    for (int i = 0; i < CHILD_STEPS && comes && !run->child_ended; i++) {
+    loop_reap(&run->loop);
+    for (int i = 0; i < CHILD_STEPS && comes && !run->child.ended; i++) {
         poll(NULL, 0, CHILD_STEP_MS);
-        run_child_ended(run);
+        loop_reap(&run->loop);
     }
 }
 
@@ -343,21 +309,20 @@ static void run_mpirun_ended(struct run *run, int status)
     run->mpirun_ended = true;
     run->mpirun_status = status;
     run->mpirun_killed = WIFSIGNALED(status) && !run->stopped;
-    run_report_bytes(run);
-    run_child_may_end(run); /* if both ended, the program's end counts */
-    run_accept(run);        /* a report of a host, sent before mpirun gave up */
-    static const enum source outputs[] = {AT_WORDS, AT_OUT, AT_ERR};
-    for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
-        run_read_output(run, outputs[i]);
+    run_on_report(&run->at[AT_REPORT]);
+    run_child_may_end(run);                   /* if both ended, the program's end counts */
+    run_on_connection(&run->at[AT_LISTENER]); /* a report of a host, sent before mpirun gave up */
+    for (enum source at = AT_WORDS; at < SOURCES; at++)
+        run_on_output(&run->at[at]);
     if (!run->interrupted)
         run_fail(run);
     char line[1024];
-    if (!run->child_started && !run->asked && run->program->alone)
+    if (!run->child.pid && !run->asked && run->program->alone)
         run->verdict.strange = run->mpirun_path;
     verdict_word(&run->verdict, status, line, sizeof(line));
     /* A program that gave up waiting for its workers does not know which hosts it was. */
-    bool explains = run->verdict.kind == VERDICT_NETWORK && run->child_ended && !run->lost &&
-                    WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) != 0;
+    bool explains = run->verdict.kind == VERDICT_NETWORK && run->child.ended && !run->lost &&
+                    WIFEXITED(run->child.status) && WEXITSTATUS(run->child.status) != 0;
     explains = explains || run_was_aborted(run);
     /* Whoever has ended the run has said why. */
     bool needless = run->verdict.kind == VERDICT_GIVEN_UP &&
@@ -369,10 +334,11 @@ static void run_mpirun_ended(struct run *run, int status)
     run->reported = true;
 }
 
-static void run_control(struct run *run)
+static void run_on_keeper(struct loop_source *control)
 {
+    struct run *run = control->owner;
     struct keeper_packet packet;
-    if (!keeper_hear(run->fds[AT_CONTROL], &packet))
+    if (!keeper_hear(control->fd, &packet))
         return;
     if (packet.what == KEEPER_ENDED) {
         run_mpirun_ended(run, (int)packet.value);
@@ -385,50 +351,44 @@ static void run_control(struct run *run)
     run->keeper_lost = packet.what != KEEPER_CLEAN;
     if (run->keeper_lost)
         run_fail_saying(run, "the process that watches mpirun was killed; ending the program");
-    run_close(run, AT_CONTROL);
+    loop_close(control);
     run->clean = true;
 }
 
-/* ---- signals ------------------------------------------------------------------------------- */
-
-static void run_signal(struct run *run)
+/* Rank 0's stand-in was ended: mpirun gives up. */
+static void run_on_rank_end(struct loop_source *rank)
 {
-    struct signalfd_siginfo info;
-    if (read(run->fds[AT_SIGNALS], &info, sizeof(info)) != (ssize_t)sizeof(info))
-        return;
-    int number = (int)info.ssi_signo;
-    if (number == SIGCHLD) {
-        run_child_ended(run);
-        return;
-    }
-    bool deadly = signals_deadly(number);
-    if (!run->child_started) {
-        if (!deadly)
-            return;
-        run->interrupted = number;
-        run->deadline_ns = NEVER;
-        run_stop(run);
-        return;
-    }
-    if (run->child_ended) {
-        if (deadly)
-            run_stop(run);
-        return;
-    }
-    int passed = signals_pass(&info, &run->term_ns);
-    if (passed)
-        kill(run->child, passed);
+    struct run *run = rank->owner;
+    loop_close(rank);
+    run_child_may_end(run);
+    run_fail(run);
 }
 
-/* ---- the loop ------------------------------------------------------------------------------ */
+/* ---- signals and the deadline --------------------------------------------------------------- */
 
-static void run_late(struct run *run)
+static void run_on_signal(void *owner, const struct signalfd_siginfo *info)
 {
-    run->deadline_ns = NEVER;
-    if (run->child_started && !run->child_ended) { /* its workers are gone */
+    struct run *run = owner;
+    if (loop_runs(&run->child)) {
+        loop_kill(&run->child, signals_pass(info, &run->term_ns));
+        return;
+    }
+    if (!signals_deadly((int)info->ssi_signo))
+        return;
+    if (!run->child.pid) {
+        run->interrupted = (int)info->ssi_signo;
+        run->loop.deadline_ns = 0;
+    }
+    run_stop(run);
+}
+
+static void run_on_deadline(void *owner)
+{
+    struct run *run = owner;
+    if (loop_runs(&run->child)) { /* its workers are gone */
         run->child_killed = true;
-        kill(run->child, SIGKILL);
-    } else if (run->child_ended || run->failed) { /* mpirun does not end by itself */
+        loop_kill(&run->child, SIGKILL);
+    } else if (run->child.ended || run->failed) { /* mpirun does not end by itself */
         run_stop(run);
     } else {
         char line[128];
@@ -439,15 +399,17 @@ static void run_late(struct run *run)
     }
 }
 
+/* ---- the loop ------------------------------------------------------------------------------ */
+
 static bool run_over(const struct run *run)
 {
-    return run->clean && (!run->child_started || run->child_ended);
+    return run->clean && !loop_runs(&run->child);
 }
 
 /* Only until the program starts, for then the terminal is the program's. */
 static bool run_is_starting(const struct run *run)
 {
-    return !run->child_started && !run->failed && !run->interrupted && !run->mpirun_ended;
+    return !run->child.pid && !run->failed && !run->interrupted && !run->mpirun_ended;
 }
 
 static void run_show(const struct run *run)
@@ -461,57 +423,27 @@ static void run_show(const struct run *run)
         progress_line_show("omprma: %d of %d worker%s up", up, workers, are);
 }
 
-static int run_wait_ms(const struct run *run)
-{
-    int draw = run_is_starting(run) ? progress_line_wait_ms() : -1;
-    if (run->deadline_ns == NEVER)
-        return draw;
-    int64_t left = run->deadline_ns - clock_ns();
-    int wait = left <= 0 ? 0 : (int)(left / 1000000 + 1);
-    return draw >= 0 && draw < wait ? draw : wait;
-}
-
 static void run_loop(struct run *run, const char *folder)
 {
-    static void (*const handlers[SOURCES])(struct run *) = {[AT_SIGNALS] = run_signal,
-                                                            [AT_CONTROL] = run_control,
-                                                            [AT_LISTENER] = run_accept,
-                                                            [AT_REPORT] = run_report_bytes,
-                                                            [AT_ERR] = run_read_errors};
     progress_line_begin();
     while (!run_over(run)) {
-        if (run_is_starting(run))
+        bool starts = run_is_starting(run);
+        if (starts)
             run_show(run);
-        struct pollfd sources[SOURCES];
-        for (int i = 0; i < SOURCES; i++)
-            sources[i] = (struct pollfd){.fd = run->fds[i], .events = POLLIN};
-        if (poll(sources, SOURCES, run_wait_ms(run)) < 0 && errno != EINTR) {
+        if (!loop_wait(&run->loop, starts ? progress_line_wait_ms() : -1)) {
             char line[128];
             snprintf(line, sizeof(line), "cannot wait for the run: %s", strerror(errno));
             run_fail_saying(run, line);
             break;
         }
         progress_line_clear();
-        for (int i = 0; i < SOURCES; i++) {
-            if (!sources[i].revents || run->fds[i] != sources[i].fd)
-                continue;
-            if (handlers[i])
-                handlers[i](run);
-            else if (i == AT_RANK) { /* rank 0's stand-in was ended: mpirun gives up */
-                run_close(run, AT_RANK);
-                run_child_may_end(run);
-                run_fail(run);
-            } else
-                run_read_output(run, (enum source)i);
-        }
-        if (run->deadline_ns != NEVER && clock_ns() >= run->deadline_ns)
-            run_late(run);
+        loop_call(&run->loop);
     }
     if (run->keeper_lost)
         keeper_replace(run->mpirun, run->job_id, run->since, folder);
     else /* the program may have ended after the keeper has looked */
         leftovers_remove(run->job_id, run->since);
-    run_read_output(run, AT_WORDS);
+    run_on_output(&run->at[AT_WORDS]);
     stream_end(&run->words);
     sieve_end(&run->shown);
     stream_end(&run->output);
@@ -520,8 +452,7 @@ static void run_loop(struct run *run, const char *folder)
 
 /* ---- start and result ---------------------------------------------------------------------- */
 
-static omprma_status_t run_begin(struct run *run, const struct list *command, const char *folder,
-                                 int listener)
+static omprma_status_t run_begin(struct run *run, const struct list *command, const char *folder)
 {
     int out[2], err[2];
     if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
@@ -531,17 +462,16 @@ static omprma_status_t run_begin(struct run *run, const struct list *command, co
                              .folder = folder,
                              .out = out[1],
                              .err = err[1],
-                             .listener = listener,
+                             .listener = run->at[AT_LISTENER].fd,
                              .alone = run->program->alone};
-    run->fds[AT_LISTENER] = listener;
-    run->fds[AT_OUT] = out[0];
-    run->fds[AT_ERR] = err[0];
-    run->fds[AT_SIGNALS] = signals_open();
+    run->at[AT_OUT].fd = out[0];
+    run->at[AT_ERR].fd = err[0];
+    run->loop.signals = signals_open();
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* should the keeper die, mpirun is ours */
-    omprma_status_t status = keeper_start(&job, &run->keeper, &run->fds[AT_CONTROL]);
+    omprma_status_t status = keeper_start(&job, &run->keeper.pid, &run->at[AT_CONTROL].fd);
     close(out[1]);
     close(err[1]);
-    if (status == OMPRMA_OK && run->fds[AT_SIGNALS] < 0)
+    if (status == OMPRMA_OK && run->loop.signals < 0)
         status = error_set(OMPRMA_ERR_HOST_MEMORY, "no signalfd: %s", strerror(errno));
     /* After the fork: the flag belongs to the pipe's reading end, which only we use. */
     fcntl(out[0], F_SETFL, O_NONBLOCK);
@@ -555,11 +485,11 @@ static bool run_lost_mpirun(const struct run *run)
 {
     const struct launcher *launcher = run->program->launcher;
     const int *lost = launcher->lost_status;
-    if (!run->child_ended)
+    if (!run->child.ended)
         return false;
-    if (WIFSIGNALED(run->child_status))
+    if (WIFSIGNALED(run->child.status))
         return run->failed && !run->connected && launcher->hears_ends;
-    int own = WEXITSTATUS(run->child_status);
+    int own = WEXITSTATUS(run->child.status);
     bool unreached = !run->connected && run->verdict.kind == VERDICT_NETWORK;
     bool early = run->failed && !run->connected && run->verdict.told;
     return own != 0 && (run->mpirun_killed || early ||
@@ -575,15 +505,13 @@ static int run_result(const struct run *run)
     if (run_lost_mpirun(run) || run_was_aborted(run))
         return EXIT_OWN;
     if (run->failed) {
-        int own = run->child_ended && !run->child_killed
-                      ? outcome_status(path, run->child_status, said)
-                      : 0;
+        int own = run->child_killed ? 0 : outcome_status(path, run->child.status, said);
         return own ? own : run->own_status ? run->own_status : EXIT_OWN;
     }
     /* Workers whose rank 0 never came wait for ever; that mpirun ended by itself shows that it
      * came, even if nobody wrote the byte (a wrapper may have closed the descriptor). */
     bool offloaded = run->connected || (!run->stopped && run->mpirun_status == 0);
-    return outcome_result(path, run->child_status, said, offloaded, true);
+    return outcome_result(path, run->child.status, said, offloaded, true);
 }
 
 int supervise(const struct program *program, const struct list *command, const char *worker,
@@ -594,6 +522,19 @@ int supervise(const struct program *program, const struct list *command, const c
     struct run run = {
         .program = &started,
         .mpirun_path = command->items[0],
+        .loop = {.owner = &run,
+                 .signals = -1,
+                 .on_signal = run_on_signal,
+                 .on_deadline = run_on_deadline,
+                 .children = {&run.child, &run.keeper}},
+        .at = {[AT_CONTROL] = {-1, run_on_keeper, &run},
+               [AT_LISTENER] = {listener, run_on_connection, &run},
+               [AT_RANK] = {-1, run_on_rank_end, &run},
+               [AT_REPORT] = {-1, run_on_report, &run},
+               [AT_WORDS] = {-1, run_on_output, &run},
+               [AT_OUT] = {-1, run_on_output, &run},
+               [AT_ERR] = {-1, run_on_errors, &run}},
+        .child = {.on_end = run_on_child_end},
         .since = time(NULL),
         .patience_s = CONFIG_START_LEAST_S,
         .verdict = {.dialect = program->launcher->dialect, .worker = worker},
@@ -602,7 +543,7 @@ int supervise(const struct program *program, const struct list *command, const c
         .errors = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
         .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
     for (int i = 0; i < SOURCES; i++)
-        run.fds[i] = -1;
+        run.loop.sources[i] = &run.at[i];
     struct config config = {0};
     if (config_load(&config) == OMPRMA_OK)
         run.patience_s = config_start_limit_s(&config);
@@ -611,8 +552,9 @@ int supervise(const struct program *program, const struct list *command, const c
                               recorded_bytes(&config, program->workers), &started.coming, &mapped);
     void *recording = coming_room(run.coming);
     recorded_begin(recording, &config, program->workers);
-    run.deadline_ns = run.patience_s ? clock_ns() + run.patience_s * SECOND_NS : NEVER;
-    omprma_status_t status = run_begin(&run, command, folder, listener);
+    if (run.patience_s)
+        loop_set_deadline(&run.loop, run.patience_s);
+    omprma_status_t status = run_begin(&run, command, folder);
     int result = EXIT_OWN;
     if (status == OMPRMA_OK) {
         run_loop(&run, folder);
@@ -622,13 +564,15 @@ int supervise(const struct program *program, const struct list *command, const c
         log_write(LOG_ERROR, "%s", error_text());
     }
     for (int i = 0; i < SOURCES; i++)
-        run_close(&run, (enum source)i);
-    if (run.keeper > 0)
-        waitpid(run.keeper, NULL, 0);
+        loop_close(&run.at[i]);
+    if (run.loop.signals >= 0)
+        close(run.loop.signals);
+    if (run.keeper.pid > 0)
+        waitpid(run.keeper.pid, NULL, 0);
     coming_close(run.coming, mapped);
     if (started.coming >= 0)
         close(started.coming);
-    if (!run.failed && !run.interrupted && run.child_ended)
-        outcome_end_alike(run.child_status);
+    if (!run.failed && !run.interrupted && run.child.ended)
+        outcome_end_alike(run.child.status);
     return result;
 }
