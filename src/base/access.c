@@ -26,7 +26,7 @@ enum {
     PAGE = 1 << PAGE_SHIFT,
     WHOLE_MOST = 64 << 10, /* the kernel is asked for all pages of it */
     NOTES = 256,
-    FIRST_LOOKS = 4096,
+    FIRST_LOOKS = 256,
     USES = ACCESS_READ | ACCESS_WRITE
 };
 

@@ -29,7 +29,7 @@ enum access_answer {
  * last looked at. */
 enum access_answer access_look(const void *at, size_t bytes, enum access_use use, uint64_t *bad);
 
-/* The same of a few bytes. From some thousand calls on, pages that were granted are remembered, and
+/* The same of a few bytes. From some hundred calls on, pages that were granted are remembered, and
  * it takes some nanoseconds. */
 enum access_answer access_look_small(const void *at, size_t bytes, enum access_use use,
                                      uint64_t *bad);
