@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A start that chose the contrary of what it measured: data is right all the time, the other path is
 # tried, and a choice is revised as often as lines and statistics say; with OMPRMA_ADAPT=0, and with a
-# forced way, none is. Whether the other path wins depends on the machine: see test_adapt.c.
+# forced way, none is. Whether the other path wins depends on the machine: see tests/unit/host/choice.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/../tools/common.sh"
 [[ $(mpirun --version) != *HYDRA* ]] ||

@@ -56,7 +56,7 @@ line() { # OPTION...: where the workers go, by the command line
 }
 printf '#!/bin/sh\n' >"$folder/program"
 chmod +x "$folder/program"
-# The line is Open MPI 4's; those of others are looked at in test_launch_command.c.
+# The line is Open MPI 4's; those of others are looked at in tests/unit/launch/test_command.c.
 if [[ $(mpirun --version) = *"(Open MPI) 4."* ]]; then
     check 'three on each' "$(line --hosts a:7,b --workers-per-host 3 | tr -s ' ')" \
         '-n 1 -H localhost -n 6 -H a:3,b:3 '

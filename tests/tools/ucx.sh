@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Data between hosts (network namespaces) by UCX, over TCP, because there is no device here that does RDMA: a
 # program with target regions, ends of workers, UCX that is not there. Between network namespaces UCX's shared
-# memory wakes nobody; unit.test_ucx tries that.
+# memory wakes nobody; unit.test_rma_ucx tries that.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
 for file in /usr/lib/*/libucp.so.0; do [ -e "$file" ] && library=$(realpath "$file"); done

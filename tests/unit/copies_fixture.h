@@ -6,7 +6,7 @@
 #ifndef OMPRMA_TESTS_COPIES_FIXTURE_H
 #define OMPRMA_TESTS_COPIES_FIXTURE_H
 
-#include "core_fixture.h"
+#include "tests/unit/core_fixture.h"
 
 /* `add`: a kernel that adds its third argument to every byte, or 0: none is launched. */
 static inline void there_and_back(int device, uint64_t bytes, omprma_addr_t add)

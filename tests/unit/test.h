@@ -18,7 +18,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "cmocka_both.h"
+#include "tests/unit/cmocka_both.h"
 
 enum { TESTS_MOST = 128 };
 

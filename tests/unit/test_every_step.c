@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "tests/unit/test.h"
 #include "base/error.h"
-#include "core_fixture.h"
-#include "image_fixture.h"
+#include "tests/unit/core_fixture.h"
+#include "tests/unit/image_fixture.h"
 
 enum {
     BYTES = 3 * CORE_PIECE,

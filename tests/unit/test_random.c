@@ -11,13 +11,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include "cmocka_both.h"
+#include "tests/unit/cmocka_both.h"
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core_fixture.h"
-#include "far_fixture.h"
+#include "tests/unit/core_fixture.h"
+#include "tests/unit/far_fixture.h"
 #include "tests/random/random.h"
 
 enum {

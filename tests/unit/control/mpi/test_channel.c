@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * test_channel.c: in which order control messages are given out when MPI ends its receives in
+ * another, also when the channel is wrapped and some come through shared memory. MPI's functions
+ * stand here instead of the library's. Nothing here starts MPI.
+ */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/test.h"
+#include "control/mpi/channel.h"
+#include "control/mpi/world.h"
+#include "control/shm/channel.h"
+
+/* ---- MPI ---- */
+
+enum { RECEIVES = 1024, LOOKS = 160 /* one at all receives at least */, ELEMENTS = 1024 };
+
+/* Receives as they were posted. A request, which some libraries have as a pointer and some as an
+ * int, is the number of one; 0 is a send. */
+static struct receive {
+    void *memory;
+    int source, bytes;
+    bool over;
+} receives[RECEIVES];
+static int posted, matched;
+
+int MPI_Irecv(void *to, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+    (void)count, (void)type, (void)tag, (void)comm;
+    assert_int_equal(rank, MPI_ANY_SOURCE);
+    assert_true(posted < RECEIVES);
+    receives[posted].memory = to;
+    *request = (MPI_Request)(uintptr_t)(++posted);
+    return MPI_SUCCESS;
+}
+
+int MPI_Isend(const void *from, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+    (void)from, (void)count, (void)type, (void)rank, (void)tag, (void)comm;
+    *request = (MPI_Request)(uintptr_t)0;
+    return MPI_SUCCESS;
+}
+
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    static const struct receive gone = {.over = true};
+    uintptr_t number = (uintptr_t)*request;
+    const struct receive *receive = number ? &receives[number - 1] : &gone;
+
+    *flag = receive->over;
+    if (!receive->over)
+        return MPI_SUCCESS;
+    if (status != MPI_STATUS_IGNORE) {
+        status->MPI_SOURCE = receive->source;
+        status->MPI_TAG = receive->bytes; /* for MPI_Get_count() */
+    }
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    *flag = 0;
+    *index = MPI_UNDEFINED;
+    for (int i = count - 1; i >= 0 && !*flag; i--) { /* in any order */
+        if (requests[i] == MPI_REQUEST_NULL)
+            continue;
+        MPI_Test(&requests[i], flag, status);
+        *index = i;
+    }
+    return MPI_SUCCESS;
+}
+
+int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count)
+{
+    (void)type;
+    *count = status->MPI_TAG;
+    return MPI_SUCCESS;
+}
+
+int MPI_Cancel(MPI_Request *request)
+{
+    (void)request;
+    return MPI_SUCCESS;
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    (void)status;
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+/* ---- peers ---- */
+
+/* A message of a peer has begun to come in; it is not there yet. Gives the receive's number. */
+static int begin(int peer, uint32_t serial)
+{
+    struct receive *receive = &receives[matched];
+    struct wire_buffer buffer = {receive->memory, 0, WIRE_MESSAGE_BYTES};
+
+    assert_true(matched < posted);
+    wire_begin(&buffer);
+    wire_seal(&buffer, WIRE_RESULTS, serial, 0, false);
+    receive->source = peer;
+    receive->bytes = (int)buffer.used;
+    return matched++;
+}
+
+static void end(int number)
+{
+    receives[number].over = true;
+}
+
+/* ---- tests ---- */
+
+static struct channel *open_channel(void)
+{
+    static struct world_mpi mpi;
+    const struct world world = {.mpi = &mpi, .size = 4};
+    struct channel *channel = NULL;
+
+    memset(receives, 0, sizeof(receives));
+    posted = matched = 0;
+    assert_int_equal(mpi_channel_create(&world, &channel), OMPRMA_OK);
+    return channel;
+}
+
+/* What comes within some looks: its sender and serial, or nobody. */
+static void expect(struct channel *channel, int peer, uint32_t serial)
+{
+    struct channel_message *message = NULL;
+
+    for (int i = 0; i < LOOKS && !message; i++)
+        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
+    if (peer < 0) {
+        assert_null(message);
+        return;
+    }
+    assert_non_null(message);
+    assert_int_equal(message->peer, peer);
+    assert_int_equal(wire_serial(message->data, message->bytes), serial);
+    channel_drop(channel, message);
+}
+
+TEST(nobody_waits_for_another_sender)
+{
+    struct channel *channel = open_channel();
+    int slow = begin(1, 1);
+
+    for (uint32_t serial = 1; serial <= 100; serial++) {
+        expect(channel, -1, 0);
+        end(begin(2, serial));
+        expect(channel, 2, serial);
+    }
+    end(slow);
+    expect(channel, 1, 1);
+    channel_destroy(channel);
+}
+
+TEST(a_sender_keeps_its_order)
+{
+    struct channel *channel = open_channel();
+    int first = begin(1, 1), second = begin(1, 2), other = begin(3, 1), third = begin(1, 3);
+
+    end(third);
+    end(second);
+    expect(channel, -1, 0);
+    end(other);
+    expect(channel, 3, 1);
+    expect(channel, -1, 0);
+    end(first);
+    for (uint32_t serial = 1; serial <= 3; serial++)
+        expect(channel, 1, serial);
+    expect(channel, -1, 0);
+    channel_destroy(channel);
+}
+
+/* What its header says is for others to judge. */
+TEST(a_damaged_message_comes_when_it_is_the_oldest)
+{
+    struct channel *channel = open_channel();
+    int first = begin(1, 1);
+
+    end(begin(2, 77));
+    end(begin(2, 78));
+    expect(channel, -1, 0);
+    end(first);
+    expect(channel, 1, 1);
+    expect(channel, 2, 77);
+    expect(channel, 2, 78);
+    channel_destroy(channel);
+}
+
+TEST(any_order)
+{
+    struct channel *channel = open_channel();
+    uint32_t begun[4] = {0}, got[4] = {0}, draw = 1;
+    int under_way[8], count = 0;
+
+    while (got[1] + got[2] + got[3] < 900) {
+        struct channel_message *message = NULL;
+
+        draw = draw * 1664525 + 1013904223;
+        if ((draw >> 16) % 3 == 0 && matched < posted && matched < 900) {
+            int peer = 1 + (int)((draw >> 20) % 3);
+
+            under_way[count++] = begin(peer, ++begun[peer]);
+        } else if ((draw >> 16) % 3 == 1 && count) {
+            int which = (int)((draw >> 20) % (unsigned)count);
+
+            end(under_way[which]);
+            under_way[which] = under_way[--count];
+        }
+        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
+        if (!message)
+            continue;
+        assert_int_equal(wire_serial(message->data, message->bytes), ++got[message->peer]);
+        channel_drop(channel, message);
+    }
+    channel_destroy(channel);
+}
+
+/* Before a sleep it is not enough to find one that is not due. */
+TEST(nothing_is_slept_over)
+{
+    struct channel *channel = open_channel();
+    struct channel_message *message;
+    int first, second;
+
+    begin(1, 1); /* long */
+    first = begin(2, 1);
+    second = begin(2, 2);
+    end(second);
+    end(first);
+    channel_look_everywhere(channel);
+    assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
+    assert_non_null(message);
+    assert_int_equal(message->peer, 2);
+    assert_int_equal(wire_serial(message->data, message->bytes), 1);
+    channel_drop(channel, message);
+    channel_destroy(channel);
+}
+
+/* ---- a peer with shared memory ---- */
+
+/* The other side of the memory shared with `peer`: what it puts in. */
+struct beside {
+    int peer;
+    void *shared;
+    struct fifo_end in;
+};
+
+static struct channel *open_wrapped(void)
+{
+    static struct doorbell *bell, *none[4];
+    struct shm_address address;
+    struct channel *channel = NULL;
+
+    if (!bell)
+        assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
+    assert_int_equal(
+        shm_channel_create(open_channel(),
+                           &(struct shm_options){.ranks = 4, .own = bell, .bells = none}, &channel),
+        OMPRMA_OK);
+    return channel;
+}
+
+static struct beside make_beside(struct channel *channel, int peer)
+{
+    struct beside beside = {.peer = peer, .shared = aligned_alloc(64, SHM_CHANNEL_BYTES)};
+
+    assert_non_null(beside.shared);
+    memset(beside.shared, 0, SHM_CHANNEL_BYTES);
+    beside.in.fifo = beside.shared;
+    shm_channel_share(channel, peer, beside.shared, true);
+    assert_true(fifo_is_open(beside.in.fifo));
+    return beside;
+}
+
+/* The peer's next message through shared memory. False if there is no room, or it is too long. */
+static bool put_bytes_beside(struct beside *beside, uint32_t serial, uint32_t bytes)
+{
+    static _Alignas(8) uint8_t data[WIRE_MESSAGE_BYTES];
+    struct wire_buffer buffer = {data, 0, sizeof(data)};
+
+    wire_begin(&buffer);
+    wire_seal(&buffer, WIRE_RESULTS, serial, 0, false);
+    return fifo_push(&beside->in, data, bytes < buffer.used ? buffer.used : bytes);
+}
+
+static bool put_beside(struct beside *beside, uint32_t serial)
+{
+    return put_bytes_beside(beside, serial, 0);
+}
+
+TEST(both_ways_keep_the_order)
+{
+    struct channel *channel = open_wrapped();
+    struct beside beside = make_beside(channel, 1);
+    int slow, second;
+
+    put_beside(&beside, 1);
+    slow = begin(1, 2); /* long: by MPI */
+    put_beside(&beside, 3);
+    second = begin(1, 4);
+    put_beside(&beside, 5);
+    expect(channel, 1, 1);
+    end(second);
+    expect(channel, -1, 0);
+    end(begin(2, 1)); /* another sender does not wait for it */
+    expect(channel, 2, 1);
+    end(slow);
+    for (uint32_t serial = 2; serial <= 5; serial++)
+        expect(channel, 1, serial);
+    expect(channel, -1, 0);
+    channel_destroy(channel);
+    free(beside.shared);
+}
+
+/* Nor does it where the message before its own came by the other way. */
+TEST(nobody_waits_for_another_sender_by_both_ways)
+{
+    struct channel *channel = open_wrapped();
+    struct beside beside = make_beside(channel, 1);
+    int slow = begin(2, 1);
+
+    for (uint32_t serial = 1; serial <= 100; serial += 2) {
+        put_beside(&beside, serial);
+        end(begin(1, serial + 1));
+        expect(channel, 1, serial);
+        expect(channel, 1, serial + 1);
+    }
+    end(slow);
+    expect(channel, 2, 1);
+    channel_destroy(channel);
+    free(beside.shared);
+}
+
+/* Room for a few messages, of lengths at the edges of what an element and a message hold: what
+ * finds none goes by MPI, and comes whenever it likes. */
+static void any_order_by_both_ways(uint32_t room)
+{
+    static const uint32_t lengths[] = {64, 504, 1016, FIFO_MESSAGE_BYTES, 60000};
+    struct channel *channel = open_wrapped();
+    struct beside beside = make_beside(channel, 1);
+    uint32_t put = 0, got = 0, draw = room;
+    int under_way[8], count = 0, shared = 0;
+
+    beside.in.reserved = ELEMENTS - room;
+    while (got < 900) {
+        struct channel_message *message = NULL;
+        bool sleeps;
+
+        draw = draw * 1664525 + 1013904223;
+        sleeps = (draw >> 27) == 0;
+        if ((draw >> 16) % 2 && put < 900 && count < 8) {
+            uint32_t bytes = lengths[(draw >> 20) % 5] + (draw >> 25) % 3 - 1;
+
+            if (put_bytes_beside(&beside, put + 1, bytes))
+                shared++, put++;
+            else if (matched < posted)
+                under_way[count++] = begin(1, ++put);
+        } else if (count) {
+            int which = (int)((draw >> 20) % (unsigned)count);
+
+            end(under_way[which]);
+            under_way[which] = under_way[--count];
+        }
+        channel_prepare(channel, sleeps);
+        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
+        assert_true(message || !sleeps || count || got == put); /* nothing is slept over */
+        if (!message)
+            continue;
+        assert_int_equal(wire_serial(message->data, message->bytes), ++got);
+        channel_drop(channel, message);
+    }
+    assert_in_range(shared, 100, 800);
+    channel_destroy(channel);
+    free(beside.shared);
+}
+
+TEST(a_small_fifo_keeps_the_order)
+{
+    any_order_by_both_ways(3);
+    any_order_by_both_ways(40);
+    any_order_by_both_ways(110);
+}
+
+TEST(any_order_of_both_ways)
+{
+    struct channel *channel = open_wrapped();
+    struct beside beside[3];
+    uint32_t begun[4] = {0}, got[4] = {0}, draw = 7;
+    int under_way[8], count = 0, beside_count = 0;
+
+    for (int i = 0; i < 3; i++)
+        beside[i] = make_beside(channel, i + 1);
+    while (got[1] + got[2] + got[3] < 3000) {
+        struct channel_message *message = NULL;
+        int peer;
+
+        draw = draw * 1664525 + 1013904223;
+        peer = 1 + (int)((draw >> 20) % 3);
+        if ((draw >> 16) % 4 == 0 && matched < posted && matched < 900) {
+            under_way[count++] = begin(peer, ++begun[peer]);
+        } else if ((draw >> 16) % 4 == 1 && count) {
+            int which = (int)((draw >> 20) % (unsigned)count);
+
+            end(under_way[which]);
+            under_way[which] = under_way[--count];
+        } else if ((draw >> 16) % 4 == 2 && put_beside(&beside[peer - 1], begun[peer] + 1)) {
+            begun[peer]++;
+            beside_count++;
+        }
+        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
+        if (!message)
+            continue;
+        assert_int_equal(wire_serial(message->data, message->bytes), ++got[message->peer]);
+        channel_drop(channel, message);
+    }
+    assert_true(beside_count > 1000);
+    channel_destroy(channel);
+    for (int i = 0; i < 3; i++)
+        free(beside[i].shared);
+}
