@@ -138,6 +138,68 @@ new=$(comm -13 <(sort <<<"$known_circles") <(echo "$found_circles"))
 gone=$(comm -23 <(sort <<<"$known_circles") <(echo "$found_circles"))
 [ -z "$gone" ] || complain "this circle is no more, or has become shorter; say so in known_circles: $gone"
 
+# The first comment of a unit test ends with the sources that it covers, so whoever changes one finds its tests. Each
+# source is named there, or below, by the program that runs it as a part of a whole. Names of files have as many
+# folders before them as tell them from others; a folder is one in which nothing is left to unit tests.
+run_by_programs='
+tests/fortran/run src/device/
+tests/install/no_mpi.sh control/mpi/module/entry.c
+tests/integration/cuda.sh gpu/kinds.c
+tests/integration/ends.sh worker/main.c mpi/transport.c mpi/world.c control/world.c world_launched.c stragglers.c
+tests/mpi-programs/programs/handlers.c sigpipe.c
+tests/mpi-programs/run.sh host/start/share.c
+tests/nvptx/programs/driver.c described.c function.c cuda/host_call.c host_memory.c per_thread.c profiler.c rectangle.c refused.c
+tests/openmp/ompt/run ompt.c ompt_trace.c times.c
+tests/openmp/programs/bad_copy.c site/origin.c calls/memory.c
+tests/openmp/programs/exit_linked.c ending.c end/end.c begin.c start_main.c image/start.c
+tests/openmp/programs/functions.c api_allocator.c api_async.c api_copy.c api_device.c
+tests/openmp/programs/link.c openmp/stub/stub.c
+tests/openmp/programs/nowait.c task.c next.c
+tests/openmp/programs/strided.c kept.c
+tests/openmp/programs/lanes.c cores.c team.c
+tests/openmp/run entry_14.c
+tests/plugin/local.sh src/plugin/
+tests/plugin/runtime.sh libomp_names.c
+tests/tools/containers.sh reach.c
+tests/tools/cut_short.sh src/report/report.c report_json.c details.c recorded.c
+tests/tools/doctor.sh tools/info/ describe.c
+tests/tools/far.sh direct/transport.c launch/direct.c
+tests/tools/faults.sh tools/fault/ run/fault.c stray.c fault_address.c
+tests/tools/hosts.sh far.c keeper.c rank.c networks.c descendants.c
+tests/tools/inherited.sh inherited.c streams.c
+tests/tools/inside.sh worker/wrap.c launch/wrap.c
+tests/tools/numbers.sh environment.c policy.c image/choice.c device/owner.c calls/owner.c uid.c
+tests/tools/on_loss.sh loss.c spare.c
+tests/tools/passed_on.sh preload.c runtime_folder.c llvm.c
+tests/tools/perf.sh tools/perf/ mpi/bench.c worker/bench.c
+tests/tools/place.sh placement.c
+tests/tools/progress_line.sh progress_line.c coming.c arrival.c
+tests/tools/run.sh run.c launch/launch.c options.c help.c habits.c near.c needs.c outcome.c plugin_folder.c program.c signals.c supervise.c
+tests/tools/starters.sh starter.c
+tests/tools/ucx.sh ucx_transport.c by_host.c rdma_port.c ucx_none.c'
+# shellcheck disable=SC2016 # awk's
+named_by_tests=$(find tests/unit -name 'test_*.c' | sort | xargs awk '
+    FNR == 1 { names = 0 }
+    sub(/^ *(\/\*|\*) Covers:/, "") { names = 1 }
+    names { end = sub(/ *\*\/.*/, ""); sub(/^ \*/, ""); print FILENAME, $0; covers[FILENAME] }
+    end { end = 0; nextfile }
+    END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in covers)) print ARGV[i], "(nothing)" }')
+# shellcheck disable=SC2016 # awk's
+none 'each source has a test, see CONTRIBUTING.md' awk '
+    FNR == NR { source[$0]; next }
+    NF && (getline line <$1) < 0 { print $1 ": no such test, but tests/style/tree.sh names it" }
+    { close($1) }
+    {
+        for (i = 2; i <= NF; i++) {
+            count = 0
+            for (file in source)
+                if (file ~ "(^|/)" $i "$" || $i ~ "/$" && index(file, $i) == 1) { covered[file]; count++ }
+            if (count != 1 && $i !~ "/$" || !count) print $1 ": covers " $i ", which are " count " sources"
+        }
+    }
+    END { for (file in source) if (file ~ /c$/ && !(file in covered)) print file ": no test names it" }
+' <(find src worker tools -name '*.[ch]') <(printf '%s\n' "$named_by_tests" "$run_by_programs")
+
 header='#include <omprma/omprma.h>'
 echo "$header" | "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -xc - ||
     complain 'omprma.h: not plain C11'

@@ -3,7 +3,9 @@
  * message, transfer or allocation fails or is late, for every n, at the application's end and at a
  * worker's: an error with words or the right data, each callback once, all memory back, and what is
  * not lost goes on working. The failures are put in between here: channel and paths know nothing of
- * them. STEP=WAYS,SIDE,FAULT,N runs one. */
+ * them. STEP=WAYS,SIDE,FAULT,N runs one.
+ * Covers: start/start.c calls/image.c queue/issue.c submit.c calls/launch.c exchange.c
+ * blocks.c kernel_names.c */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdatomic.h>

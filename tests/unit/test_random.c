@@ -7,6 +7,7 @@
  * - test_random: what ctest runs
  * - test_random FIRST COUNT: the programs of these seeds
  * - test_random SEED 1 OPERATIONS: a part of a program, for example 0-3,7
+ * Covers: append.c issue.c order.c order_verify.c queue/queue.c submit.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_access.c: what may be done with memory, while its protection changes. */
+/* test_access.c: what may be done with memory, while its protection changes.
+ * Covers: access.c */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_config.c: the settings: defaults, every kind of value, refusals, unknown names, help. */
+/* test_config.c: the settings: defaults, every kind of value, refusals, unknown names, help.
+ * Covers: config.c */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_deadline.c: a call of MPI, or a step of start-up, that does not return ends the process with
- * a line; others do not, nor does a process that was stopped. */
+ * a line; others do not, nor does a process that was stopped.
+ * Covers: deadline.c base/watch.c phase.c */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -3,6 +3,7 @@
  * test_elf_check.c: a real shared object, cut at every interesting length and damaged one field at
  * a time. Every image ends at a page that cannot be touched and cannot be written to, so a read
  * past its end or a write is a crash.
+ * Covers: elf_check.c
  */
 #include <dlfcn.h>
 #include <elf.h>

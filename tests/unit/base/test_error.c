@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_error.c: the calling thread's last error and the public names of status codes. */
+/* test_error.c: the calling thread's last error and the public names of status codes.
+ * Covers: error.c status.c */
 #include <pthread.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_gpu_library.c: the table of kinds of GPU, and sets of kinds as text. */
+/* test_gpu_library.c: the table of kinds of GPU, and sets of kinds as text.
+ * Covers: gpu_library.c */
 #include <string.h>
 
 #include "tests/unit/test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_kernel_name.c: functions and lines in the symbols of target regions, and what lines show of
- * symbols of any length. */
+ * symbols of any length.
+ * Covers: kernel_name.c */
 #include <stdio.h>
 #include <string.h>
 

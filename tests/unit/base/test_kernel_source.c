@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_kernel_source.c: source files of target regions, by locations as compilers write them. */
+/* test_kernel_source.c: source files of target regions, by locations as compilers write them.
+ * Covers: kernel_source.c */
 #include <string.h>
 
 #include "tests/unit/test.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_log.c: lines of the log, and the end of a process whose invariants do not hold. */
+/* test_log.c: lines of the log, and the end of a process whose invariants do not hold.
+ * Covers: log.c base/check.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

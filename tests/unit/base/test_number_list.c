@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_number_list.c: random lists against a set; what makes no sense is refused. */
+/* test_number_list.c: random lists against a set; what makes no sense is refused.
+ * Covers: number_list.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_peek.c: what is there is read, and what is not does no harm, also where a filter forbids the
- * quick way. */
+ * quick way.
+ * Covers: peek.c */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_shell_words.c: random words, quoted in a random way, come back as they were, and the shell
- * splits a line as we do. */
+ * splits a line as we do.
+ * Covers: shell_words.c */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

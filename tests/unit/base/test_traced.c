@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_traced.c: a child is traced from the moment when it says so. */
+/* test_traced.c: a child is traced from the moment when it says so.
+ * Covers: traced.c */
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>

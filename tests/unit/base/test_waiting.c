@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_waiting.c: polls, then yields, then sleeps; and a lock that others get. */
+/* test_waiting.c: polls, then yields, then sleeps; and a lock that others get.
+ * Covers: waiting.h */
 #include "tests/unit/test.h"
 #include "base/waiting.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_bootstrap.c: what processes tell each other at start-up, each a thread here, with a pipe
- * from each to each. Only the hub exchanges anything with others. */
+ * from each to each. Only the hub exchanges anything with others.
+ * Covers: bootstrap.c */
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>

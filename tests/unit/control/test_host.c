@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_host.c: hosts of different names are different ones, however long the names are. */
+/* test_host.c: hosts of different names are different ones, however long the names are.
+ * Covers: control/host.c */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <string.h>

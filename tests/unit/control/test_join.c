@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_join.c: what follows from the roles of all processes: who is the head, places on hosts, and
- * whether workers must do without each other. */
+ * whether workers must do without each other.
+ * Covers: join.c */
 #include <stdio.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 /*
  * test_module.c: which modules are taken, and what is said of those that are not. The modules are
  * made here.
+ * Covers: control/module.c
  */
 #include <stdarg.h>
 #include <stdio.h>

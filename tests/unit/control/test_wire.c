@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_wire.c: every record survives the way, and no message, however damaged, is misread. */
+/* test_wire.c: every record survives the way, and no message, however damaged, is misread.
+ * Covers: wire.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_image_size.c: how long images are that programs hand over without a size.
+ * Covers: image_size.c
  */
 #include <elf.h>
 

@@ -3,6 +3,7 @@
  * test_names.c: functions of the CUDA driver library by name: each symbol of cuda.def is found
  * by itself, by the plain name from its version on, and in the form for a stream per thread. None
  * of them is called, so no device is needed.
+ * Covers: names.c
  */
 #include "tests/unit/test.h"
 #include "cuda/exports.h"

@@ -3,6 +3,9 @@
  * test_program.c: a program of the CUDA driver interface with the library for programs
  * (src/cuda), down to the worker and the stand-in for the driver in one process, without MPI: so
  * the sanitizers see all of it. The library begins once per process, so this is one program.
+ * Covers: context.c cuda/copy.c src/cuda/driver.c cuda/event.c fill.c cuda/gpu.c cuda/launch.c
+ * cuda/link.c cuda/memory.c src/cuda/module.c remote.c result.c cuda/stream.c cuda/thread.c
+ * driver/devices.c guard.c say.c
  */
 #include "tests/unit/test.h"
 #include "cuda/exports.h"

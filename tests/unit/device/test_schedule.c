@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_schedule.c: the iterations of a loop are shared out exactly once, for generated counts,
- * chunks and numbers of threads, up to the largest counts. */
+ * chunks and numbers of threads, up to the largest counts.
+ * Covers: schedule.h */
 #include <stdlib.h>
 #include <string.h>
 

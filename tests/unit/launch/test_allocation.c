@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_allocation.c: hosts of a batch system, with a stand-in for scontrol. */
+/* test_allocation.c: hosts of a batch system, with a stand-in for scontrol.
+ * Covers: allocation.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

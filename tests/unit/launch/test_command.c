@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_command.c: the mpirun command line. */
+/* test_command.c: the mpirun command line.
+ * Covers: launch/command.c launcher_hydra.c launcher_openmpi.c launcher_openmpi4.c
+ * launcher_openmpi5.c list.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_hosts.c: host lists from options and files. */
+/* test_hosts.c: host lists from options and files.
+ * Covers: hosts.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_images.c: which device code is found in a program, and workers' paths without our
- * libraries for GPUs. */
+ * libraries for GPUs.
+ * Covers: images.c gpu_folder.c launch/paths.c */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>

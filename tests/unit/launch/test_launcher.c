@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_launcher.c: what each launcher's table does with environments. */
+/* test_launcher.c: what each launcher's table does with environments.
+ * Covers: launch/launcher.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_transport.c: what UCX's log says of transports and devices, in the words of two of
- * its versions, and what omprma-info makes of it. */
+ * its versions, and what omprma-info makes of it.
+ * Covers: launch/transport.c */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

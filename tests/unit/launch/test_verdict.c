@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_verdict.c: what mpirun says, separated from the workers' lines and put in words. */
+/* test_verdict.c: what mpirun says, separated from the workers' lines and put in words.
+ * Covers: verdict.c launcher_hydra.c launcher_openmpi_words.c words.c */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

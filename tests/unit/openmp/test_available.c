@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_available.c: tests available.c: which of four devices a text names, in which order, and what
- * is said of texts that cannot be read. Random expressions are compared with what they mean. */
+ * is said of texts that cannot be read. Random expressions are compared with what they mean.
+ * Covers: available.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * test_depend.c: which constructs may begin, by their dependences: random rows against a
  * model that compares each with all before it; and threads that check that nobody is where others
  * exclude it.
+ * Covers: depend.c
  */
 #include <pthread.h>
 #include <sched.h>

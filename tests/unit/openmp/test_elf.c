@@ -2,6 +2,7 @@
 /*
  * test_elf.c: what the runtime reads in images by itself, and what follows from which clang
  * made them.
+ * Covers: abi/elf.c
  */
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_entries.c: entries and images in all forms that programs register them in. */
+/* test_entries.c: entries and images in all forms that programs register them in.
+ * Covers: registry.c entries.c offload_binary.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

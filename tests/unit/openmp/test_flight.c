@@ -2,6 +2,7 @@
 /*
  * test_flight.c: constructs in flight, on devices that are this process
  * (tests/plugin/local_omprma.c) and that do nothing before somebody asks.
+ * Covers: flight.c gate.c
  */
 #include <pthread.h>
 #include <sched.h>

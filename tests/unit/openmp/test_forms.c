@@ -2,6 +2,7 @@
 /*
  * test_forms.c: regions of all versions of the arguments that compilers pass, with kernels
  * of the form that belongs to each, in one image and one process.
+ * Covers: entry/region.c entry/entry.c image/image.c registry.c
  */
 #include <stdio.h>
 #include <stdlib.h>

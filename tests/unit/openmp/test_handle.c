@@ -3,6 +3,7 @@
  * test_handle.c: nowait constructs that libomp asks about, on devices that are this process
  * (tests/plugin/local_omprma.c) and that do nothing before somebody asks. libomp is this file: it
  * offers a place for a handle, or none.
+ * Covers: handle.c construct.c late.c
  */
 #include <pthread.h>
 #include <stdatomic.h>

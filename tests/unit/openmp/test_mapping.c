@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_mapping.c: the table of mapped ranges: look-up against a plain list, counts, pointers. */
+/* test_mapping.c: the table of mapped ranges: look-up against a plain list, counts, pointers.
+ * Covers: mapping.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,6 +3,9 @@
  * test_maps.c: what maps mean, and the arguments of regions, on devices that are this
  * process (tests/plugin/local_omprma.c) and that do nothing before somebody waits. Lists of maps
  * are written as clang writes them; kernels are functions of this file.
+ * Covers: enter.c leave.c update.c arguments.c api_memory.c copy/copy.c validate.c
+ * openmp/device/devices.c site.c interop.c mapper.c motion.c work.c device/info.c
+ * site/report.c location.c
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /*
  * test_parallel.c: the counts of the parallel regions that threads are in. libomp is this
  * file: it calls the body.
+ * Covers: task/parallel.c
  */
 #include <pthread.h>
 

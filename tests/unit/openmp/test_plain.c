@@ -3,6 +3,7 @@
  * test_plain.c: the short way of plain items, see src/openmp/map/plain.c: when it is taken,
  * when not, and in random regions that it does what maps mean, with a plan and without one. Devices
  * are this process.
+ * Covers: plain.c entry/region.c
  */
 #include <stdlib.h>
 

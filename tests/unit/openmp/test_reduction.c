@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_reduction.c: which reductions over tasks are open, and which constructs take part. */
+/* test_reduction.c: which reductions over tasks are open, and which constructs take part.
+ * Covers: reduction.c */
 #include <pthread.h>
 
 #include "tests/unit/test.h"

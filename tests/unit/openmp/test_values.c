@@ -3,6 +3,7 @@
  * test_values.c: what an item's columns and flags speak of, see src/openmp/map/maps.h:
  * values where others have addresses, and flags of what a pointer points to, which are not the
  * pointer's. Lists are as clang up to 21 makes them (PTR_AND_OBJ), and as 22 does (ATTACH).
+ * Covers: way.c wholes.c
  */
 #include "tests/unit/test.h"
 #include "tests/unit/openmp/maps_fixture.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_outfile.c: a file is whole, or what was there before stays. */
+/* test_outfile.c: a file is whole, or what was there before stays.
+ * Covers: outfile.c */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

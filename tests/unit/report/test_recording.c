@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_recording.c: nothing that a run does is more than its recording has room for. */
+/* test_recording.c: nothing that a run does is more than its recording has room for.
+ * Covers: recording.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * test_data_errors.c: what the data paths do when MPI fails, or when nothing comes any more. MPI's
  * functions stand here instead of the library's, so that a test can say how each piece ends.
  * Nothing here starts MPI.
+ * Covers: rma/mpi.c twosided/mpi.c
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_ucx.c: the path over UCX, with three ends of it in one process, over TCP and over shared
  * memory: random transfers beside a model while memory comes and goes, strangers, memory that is
- * not there, an end that is gone. */
+ * not there, an end that is gone.
+ * Covers: ucx.c ucx_keys.c ucx_library.c */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * test_agent.c: tests the agent with programs and sessions that are this test itself: shares, a
  * program that joins twice, strangers, ends of all kinds. Each test proves at its end that a
  * program of good manners still gets its workers.
+ * Covers: agent.c agent_join.c agent_session.c
  */
 #define _GNU_SOURCE
 #include <errno.h>

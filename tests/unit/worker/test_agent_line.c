@@ -3,6 +3,7 @@
  * test_agent_line.c: an agent that others reach over a network, and who calls it: strangers who say
  * nothing, or what nobody says, more of them than may prove themselves at a time, or than files may
  * be open. Each time somebody who knows the secret is let in.
+ * Covers: agent_line.c agent_far.c
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

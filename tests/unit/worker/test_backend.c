@@ -4,6 +4,8 @@
  * their backend can touch their memory, and everything that they do ends later, and not in order.
  * Once they are polled, once a thread of theirs says that it is over, and once they are polled and
  * keep the order of a queue.
+ * Covers: pipeline.c worker/stream.c transfer.c command_copy.c command_device.c
+ * worker/device.c command_worker.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

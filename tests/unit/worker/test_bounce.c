@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_bounce.c: memory for small reads is made in slabs that a device's driver locks, is used
- * again, and is unlocked at the end. */
+ * again, and is unlocked at the end.
+ * Covers: bounce.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_free_memory.c: the least of host and control groups, from recorded files. */
+/* test_free_memory.c: the least of host and control groups, from recorded files.
+ * Covers: free_memory.c */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

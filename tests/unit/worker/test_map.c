@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_map.c: memory below other memory, also where there is a hole above. */
+/* test_map.c: memory below other memory, also where there is a hole above.
+ * Covers: map.c */
 #include <errno.h>
 #include <sys/mman.h>
 

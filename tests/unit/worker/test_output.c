@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_output.c: what is printed comes back whole, once, and in order. Every case runs in a child
- * process, since capturing cannot be undone. */
+ * process, since capturing cannot be undone.
+ * Covers: worker/output.c */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>

@@ -2,6 +2,7 @@
 /*
  * test_pipeline.c: commands of a queue begin and end as their device allows, and each is answered
  * once. The device is the test itself, and so is the channel.
+ * Covers: pipeline.c worker/command.c
  */
 #include <stdlib.h>
 #include <string.h>

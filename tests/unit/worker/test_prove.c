@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_prove.c: who knows the secret is let in; whatever is changed on the way, nobody is. */
+/* test_prove.c: who knows the secret is let in; whatever is changed on the way, nobody is.
+ * Covers: prove.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_quota.c: what sessions of a slot hold together, against a model; who asks at once; who is
- * killed. */
+ * killed.
+ * Covers: quota.c */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>

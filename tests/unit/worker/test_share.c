@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_share.c: tests share.c for all small numbers of ranks and slots. */
+/* test_share.c: tests share.c for all small numbers of ranks and slots.
+ * Covers: worker/share.c */
 #include <string.h>
 
 #include "tests/unit/test.h"

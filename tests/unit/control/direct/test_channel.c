@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_channel.c: control messages over sockets: random ones, in order and whole, whoever is
- * slow; ends that were announced and ends that were not; lengths that nobody sends. */
+ * slow; ends that were announced and ends that were not; lengths that nobody sends.
+ * Covers: direct/channel.c direct/link.c */
 #include <stdlib.h>
 
 #include "tests/unit/test.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_data.c: two-sided data over sockets, between a program and workers and between workers:
  * random transfers, both ends of which begin in any order, some empty, some abandoned, beside a
- * model; a peer that is gone; frames that nobody sends. */
+ * model; a peer that is gone; frames that nobody sends.
+ * Covers: direct/data.c */
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>

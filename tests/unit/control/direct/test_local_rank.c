@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_local_rank.c: tests local_rank.c with what launchers set, and with numbers that make no
- * sense. */
+ * sense.
+ * Covers: local_rank.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

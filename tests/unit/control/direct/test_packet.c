@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_packet.c: tests packet.c: names, packets, descriptors that come, do not fit, or do not come
- * to stay. */
+ * to stay.
+ * Covers: packet.c */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_try_path.c: a path that is right is found right, and one that is wrong in one of several
- * ways is not. */
+ * ways is not.
+ * Covers: try_path.c */
 #include <stdlib.h>
 #include <string.h>
 

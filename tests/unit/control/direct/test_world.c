@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_world.c: a program asks an agent that turns it away, or vanishes, before it has read
- * all. */
+ * all.
+ * Covers: direct/world.c */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_library.c: how MPI libraries name themselves, and which are refused. */
+/* test_library.c: how MPI libraries name themselves, and which are refused.
+ * Covers: library.c library_built.c */
 #include <string.h>
 
 #include "base/error.h"

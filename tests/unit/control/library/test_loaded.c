@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_loaded.c: which files are MPI libraries. Two in one process: tests/tools/run.sh. */
+/* test_loaded.c: which files are MPI libraries. Two in one process: tests/tools/run.sh.
+ * Covers: loaded.c */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_quick.c: which settings Open MPI gets so that it starts quickly, and which are left alone;
- * what MPICH's launcher hears at the end. */
+ * what MPICH's launcher hears at the end.
+ * Covers: quick.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 /*
  * test_quirks.c: the table of known defects: which apply by version and component, what they mean
  * for the number of regions, and how they are shown. Nothing here starts MPI.
+ * Covers: quirks.c
  */
 #include <limits.h>
 #include <stdlib.h>

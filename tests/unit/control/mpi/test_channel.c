@@ -3,6 +3,7 @@
  * test_channel.c: in which order control messages are given out when MPI ends its receives in
  * another, also when the channel is wrapped and some come through shared memory. MPI's functions
  * stand here instead of the library's. Nothing here starts MPI.
+ * Covers: mpi/channel.c
  */
 #include <mpi.h>
 #include <stdlib.h>

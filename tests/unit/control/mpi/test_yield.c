@@ -3,6 +3,7 @@
  * test_yield.c: MPI is kept from yielding, and allowed to again, where the launcher had asked
  * for it, and left alone elsewhere; calls that wait for long nap. Nothing here starts more of MPI
  * than its loop.
+ * Covers: yield.c
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -3,6 +3,7 @@
  * test_channel.c: what goes through shared memory and what through the channel within, here the
  * one of null_channel.h; that messages of a peer keep their order over both; that nobody starves,
  * is slept over, or is left asleep.
+ * Covers: shm/channel.c control/channel.c
  */
 #include <pthread.h>
 #include <stdlib.h>

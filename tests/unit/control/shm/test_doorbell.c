@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_doorbell.c: two processes that sleep until the other rings; no ring is lost. Who has died is
- * told from who lives. */
+ * told from who lives.
+ * Covers: doorbell.c shm/memory.c */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdatomic.h>

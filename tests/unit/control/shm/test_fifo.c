@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_fifo.c: messages come out as they went in, in order, each once; what finds no room is told;
- * damaged memory leads nowhere else. */
+ * damaged memory leads nowhere else.
+ * Covers: fifo.c */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_leftovers.c: tests leftovers.c: which files of libomp are removed, by the process that they
- * name, its state, their owner and their age. */
+ * name, its state, their owner and their age.
+ * Covers: leftovers.c */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_local.c: copies to and from memory of another process, beside a model of that; and what is
- * said where its memory is not there, where it has ended, and where a filter forbids it. */
+ * said where its memory is not there, where it has ended, and where a filter forbids it.
+ * Covers: local.c */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdbool.h>

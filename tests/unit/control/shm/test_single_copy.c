@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_single_copy.c: where a filter forbids copies between processes, Open MPI is told not to try.
- */
+ * Covers: single_copy.c */
 #include <string.h>
 
 #include "tests/unit/test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_host_call.c: functions of the program run in the order of their queues, one at a time, on
- * one thread, and their queue waits for them. */
+ * one thread, and their queue waits for them.
+ * Covers: driver/host_call.c gate.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_broadcast.c: the same data to many devices, in the order of each queue. */
+/* test_broadcast.c: the same data to many devices, in the order of each queue.
+ * Covers: calls/broadcast.c */
 #include <stdio.h>
 
 #include "tests/unit/test.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_event.c: places in queues, and who waits for them. */
+/* test_event.c: places in queues, and who waits for them.
+ * Covers: calls/event.c */
 #include <stdio.h>
 
 #include "tests/unit/test.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_exchange.c: device to device, both ways, in the order of the queue. */
+/* test_exchange.c: device to device, both ways, in the order of the queue.
+ * Covers: exchange.c subqueue.c */
 #include <stdio.h>
 
 #include "tests/unit/test.h"

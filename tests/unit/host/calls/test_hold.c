@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_hold.c: a queue that the program holds: what is behind waits for it, the calls do not; holds
- * come in order; failures, lost devices and the end reach them. */
+ * come in order; failures, lost devices and the end reach them.
+ * Covers: hold.c */
 #include <semaphore.h>
 
 #include "tests/unit/test.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_launch.c: launches and regions: what goes as one command, what one by one, and errors. */
+/* test_launch.c: launches and regions: what goes as one command, what one by one, and errors.
+ * Covers: calls/launch.c command_launch.c native.c */
 #include "tests/unit/test.h"
 #include "tests/unit/core_fixture.h"
 

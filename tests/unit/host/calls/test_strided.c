@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_strided.c: runs of memory as one operation: random shapes against a model, in the order of
- * their queue, and what is wrong with some. */
+ * their queue, and what is wrong with some.
+ * Covers: strided.c calls/packed.c shape.c command_runs.c */
 #include <stdio.h>
 #include <sys/resource.h>
 

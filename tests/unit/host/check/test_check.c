@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_check.c: OMPRMA_CHECK=full: each mistake is found, once and in words that say where, and
- * programs without mistakes have no findings and the same results. */
+ * programs without mistakes have no findings and the same results.
+ * Covers: check/check.c findings.c redzones.c check/origin.c */
 #include <stdio.h>
 #include <unistd.h>
 

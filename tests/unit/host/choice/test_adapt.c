@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_adapt.c: real transfers on the null paths correct what start-up chose wrong, in every order
  * in which programs make them, and the data stays right. Sends are slow here, by thousands of calls
- * of test(), so that puts and gets are the faster ways on any machine. */
+ * of test(), so that puts and gets are the faster ways on any machine.
+ * Covers: adapt.c core/paths.c */
 #include <stdio.h>
 
 #include "tests/unit/test.h"

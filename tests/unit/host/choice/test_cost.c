@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_cost.c: what is made of samples: one disturbed sample changes nothing, a line holds at all
- * sizes, and thresholds are where lines cross. */
+ * sizes, and thresholds are where lines cross.
+ * Covers: cost.c */
 #include <stdlib.h>
 
 #include "tests/unit/test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_survey.c: the start-up measurement on machines that are made up, with a clock that only they
- * move: it keeps its time, and what it finds is right although the machine is disturbed. */
+ * move: it keeps its time, and what it finds is right although the machine is disturbed.
+ * Covers: survey.c */
 #include <stdlib.h>
 
 #include "tests/unit/test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_threshold.c: thresholds on machines whose times are known: a wrong one is corrected soon, a
- * right one stays, and no more than one transfer in 128 goes the other way. */
+ * right one stays, and no more than one transfer in 128 goes the other way.
+ * Covers: threshold.c */
 #include <stdlib.h>
 
 #include "tests/unit/test.h"

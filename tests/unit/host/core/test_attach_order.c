@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_attach_order.c: where attaching needs quiet, no access to a worker's memory begins while it
  * attaches an arena or gives one back, and it does neither while another worker accesses its
- * memory. */
+ * memory.
+ * Covers: attach_order.c */
 #include <unistd.h>
 
 #include "tests/unit/test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_completion.c: callbacks of queues come once, in order, one at a time, with the right status,
- * outside the lock, and may start further work. */
+ * outside the lock, and may start further work.
+ * Covers: completion.c */
 #include <stdatomic.h>
 
 #include "tests/unit/test.h"

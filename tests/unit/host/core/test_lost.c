@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_lost.c: connections that fail, workers that die, and data that gets lost: an error of that
- * device, and never a hang, be it in a wait, when a queue is destroyed, or at the end. */
+ * device, and never a hang, be it in a wait, when a queue is destroyed, or at the end.
+ * Covers: peer.c core/device.c server.c reply.c worker/worker.c */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>

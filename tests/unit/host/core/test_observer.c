@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_observer.c: whoever looks on sees the life of each operation in its order, once. */
+/* test_observer.c: whoever looks on sees the life of each operation in its order, once.
+ * Covers: observer.c */
 #include <unistd.h>
 
 #include "tests/unit/test.h"

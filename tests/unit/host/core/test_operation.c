@@ -2,6 +2,7 @@
 /*
  * test_operation.c: which way an operation takes, what it refuses, and what becomes of a queue
  * whose operation failed.
+ * Covers: operation.c submit.c path.c path/direct.c
  */
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_progress.c: many threads at once: whoever waits makes progress for all. */
+/* test_progress.c: many threads at once: whoever waits makes progress for all.
+ * Covers: progress.c service.c */
 #include <sched.h>
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_runtime.c: a process that is forked by one that uses devices has none, and its end does not
- * touch its parent's. */
+ * touch its parent's.
+ * Covers: core/runtime.c */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_slots.c: slots are handed out in turns, and what is spoilt is nobody's; a pool whose slots
  * are all spoilt goes on with other memory. How exchanges use them: test_exchange.c,
- * test_staging.c. */
+ * test_staging.c.
+ * Covers: slots.c */
 #include "tests/unit/test.h"
 #include "host/core/slots.h"
 

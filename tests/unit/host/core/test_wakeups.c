@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_wakeups.c: nobody is woken before the lock is released, and then everybody is. */
+/* test_wakeups.c: nobody is woken before the lock is released, and then everybody is.
+ * Covers: wakeups.c */
 #include "tests/unit/test.h"
 #include "host/core/wakeups.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_arenas.c: arenas between application and worker: how many there can be, what stays behind
- * when another is refused, and giving an empty one back without waiting. */
+ * when another is refused, and giving an empty one back without waiting.
+ * Covers: blocks.c host/device/devices.c */
 #include <unistd.h>
 
 #include "tests/unit/test.h"

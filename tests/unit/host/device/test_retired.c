@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_retired.c: a block that is freed while operations are under way is handed out again only
- * when they are over, and what is freed is freed for everybody else at once. */
+ * when they are over, and what is freed is freed for everybody else at once.
+ * Covers: retired.c native/memory.c worker/session.c */
 #include <stdatomic.h>
 
 #include "tests/unit/test.h"

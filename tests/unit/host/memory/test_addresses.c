@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_addresses.c: addresses that are kept free are nobody's here, and are let go of. */
+/* test_addresses.c: addresses that are kept free are nobody's here, and are let go of.
+ * Covers: addresses.c */
 #include <sys/mman.h>
 
 #include "tests/unit/draw.h"

@@ -2,6 +2,7 @@
 /*
  * test_allocator.c: the allocator's promises, one at a time. Nothing is behind the addresses: a
  * touch of device memory crashes.
+ * Covers: allocator.c granules.c tlsf.c reserve.c
  */
 #include <string.h>
 #include <sys/resource.h>

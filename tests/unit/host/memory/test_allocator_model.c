@@ -2,6 +2,7 @@
 /*
  * test_allocator_model.c: the allocator against a simple model that knows the owner of every
  * granule, in random steps that fill three arenas and empty them again.
+ * Covers: allocator.c allocator_verify.c granules.c tlsf.c
  */
 #include "tests/unit/test.h"
 #include "tests/unit/host/memory/allocator_fixture.h"

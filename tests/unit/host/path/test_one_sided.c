@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_one_sided.c: one-sided transfers with a device that is lost are given up; and where they
- * need the worker's help, it is told to stay awake for as long as they go on. */
+ * need the worker's help, it is told to stay awake for as long as they go on.
+ * Covers: put_get.c */
 #include <unistd.h>
 
 #include "tests/unit/test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_path.c: which path takes which hop; and a path that only this file knows is ordered, named,
- * counted, failed and abandoned as the others are. */
+ * counted, failed and abandoned as the others are.
+ * Covers: path.c inline.c two_sided.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,6 +3,7 @@
  * test_staging.c: data of devices that cannot be touched, on its way through staging memory: that
  * it is bounded, given back whatever happens, and shared fairly. What arrives is test_backend.c's
  * and test_random.c's business, too.
+ * Covers: staged.c piece.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_unwaited.c: copies that the program does not wait for, by a thread of ours: in order with
  * launches and with each other, beside a model; when they are taken; how they fail, and are left;
- * and a thread that rests until something comes in. */
+ * and a thread that rests until something comes in.
+ * Covers: copier.c path/thread.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_background.c: the progress thread: there when it is asked for and needed, asleep else; what
- * is under way goes on by it while no other thread is inside omprma. */
+ * is under way goes on by it while no other thread is inside omprma.
+ * Covers: background.c */
 #include <dirent.h>
 #include <stdatomic.h>
 

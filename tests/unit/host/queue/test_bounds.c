@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_bounds.c: what a program appends without ever waiting stays bounded, on both sides, and
- * comes to its end all the same. */
+ * comes to its end all the same.
+ * Covers: append.c incoming.c issue.c call.c */
 #include <stdio.h>
 #include <unistd.h>
 

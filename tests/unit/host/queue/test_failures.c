@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_failures.c: what becomes of a queue whose operation failed, and of those that wait for it.
- */
+ * Covers: queue/queue.c */
 #include <stdio.h>
 
 #include "tests/unit/test.h"

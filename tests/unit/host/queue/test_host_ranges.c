@@ -2,6 +2,7 @@
 /*
  * test_host_ranges.c: memory that operations of a queue use, against a model that walks through
  * all of them for each question.
+ * Covers: host_ranges.c
  */
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_issue.c: how operations end when something fails beside them: events keep their fate,
- * nothing is left without an end, and callbacks may go on. */
+ * nothing is left without an end, and callbacks may go on.
+ * Covers: issue.c native/fault.c */
 #include <stdatomic.h>
 #include <unistd.h>
 

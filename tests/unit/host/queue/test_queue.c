@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_queue.c: the order within a queue, whatever way each operation takes. */
+/* test_queue.c: the order within a queue, whatever way each operation takes.
+ * Covers: append.c order.c order_verify.c queue/queue.c queues.c */
 #include <stdio.h>
 
 #include "tests/unit/test.h"

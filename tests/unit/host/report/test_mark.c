@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_mark.c: names of files of several programs. */
+/* test_mark.c: names of files of several programs.
+ * Covers: mark.c */
 #include <stdlib.h>
 #include <string.h>
 

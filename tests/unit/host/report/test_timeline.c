@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_timeline.c: the file of --trace: tests/tools/trace.jq finds nothing wrong, and all is there.
- */
+ * Covers: timeline.c timeline_counters.c timeline_file.c record.c record_events.c
+ * recorded_names.c clocks.c regions.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

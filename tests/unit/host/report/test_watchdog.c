@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_watchdog.c: a standstill that nobody is to blame for but omprma is described and ended;
  * kernels, data that moves slowly, programs that do not wait and silent workers are none. Most of
- * it by a clock of the test's own. */
+ * it by a clock of the test's own.
+ * Covers: watchdog.c describe_queue.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_measure.c: what is chosen from measured times, with tables made up for it; and ways that
- * deliver wrong data, which start-up refuses. */
+ * deliver wrong data, which start-up refuses.
+ * Covers: measure.c trial.c measure_exchange.c */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

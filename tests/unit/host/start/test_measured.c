@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_measured.c: what one program has measured reaches the next one, which takes what fits. */
+/* test_measured.c: what one program has measured reaches the next one, which takes what fits.
+ * Covers: measured.c */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_sigabrt.c: a program that calls abort() tells omprma-run whether a worker had died before,
- * and ends by that signal as it would have. */
+ * and ends by that signal as it would have.
+ * Covers: sigabrt.c start/launcher.c */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

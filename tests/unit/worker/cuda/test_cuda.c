@@ -3,6 +3,7 @@
  * test_cuda.c: CUDA devices of a worker, with the stand-in for the driver (tests/cuda): data,
  * order, images, modules, questions, faults, and each call of the driver failing. That the real
  * driver and real GPUs do the same is not shown here.
+ * Covers: worker/cuda/cuda.c worker/cuda/driver.c worker/cuda/module.c question.c ask.c
  */
 #include <elf.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 /*
  * test_faults.c: a GPU faults while several queues of it and of its neighbours are at work.
  * Everything ends, and the neighbours go on. With the stand-in for the driver.
+ * Covers: worker/cuda/cuda.c gpu/stream.c
  */
 #include <sys/wait.h>
 #include <unistd.h>

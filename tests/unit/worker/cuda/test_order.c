@@ -2,6 +2,7 @@
 /*
  * test_order.c: operations of one queue on a GPU are put one behind the other into the
  * driver's stream, and end in order. With the stand-in for the driver.
+ * Covers: gpu/stream.c
  */
 #include "tests/unit/test.h"
 #include "tests/unit/worker/cuda/cuda_fixture.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_image.c: images are loaded once, searched by name, and refused with a useful line. */
+/* test_image.c: images are loaded once, searched by name, and refused with a useful line.
+ * Covers: native/image.c */
 #include <pthread.h>
 #include <string.h>
 

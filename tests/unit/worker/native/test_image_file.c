@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_image_file.c: images that are kept in a folder: the same name for the same bytes, what is
- * there already is used or replaced, and a debugger can open what lies in memory. */
+ * there already is used or replaced, and a debugger can open what lies in memory.
+ * Covers: image_file.c */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_kernel.c: every argument arrives, whatever the number. */
+/* test_kernel.c: every argument arrives, whatever the number.
+ * Covers: native/kernel.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

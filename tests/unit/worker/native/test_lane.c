@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Tests of lanes: what a device still starts when one of its kernels has crashed, and what the
- * crash was is not known yet. */
+ * crash was is not known yet.
+ * Covers: lane.c */
 #include <stdatomic.h>
 #include <unistd.h>
 

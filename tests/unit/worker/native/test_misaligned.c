@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_misaligned.c: instructions, as the assembler makes them, whose operand in memory has to be
  * aligned: the address that they mean is found, with each register and each way to write one.
- * Others are not. */
+ * Others are not.
+ * Covers: misaligned.c */
 #include <string.h>
 
 #include "tests/unit/test.h"

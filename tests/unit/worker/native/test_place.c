@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_place.c: workers and lanes divide synthetic machines without overlap, and this one. */
+/* test_place.c: workers and lanes divide synthetic machines without overlap, and this one.
+ * Covers: native/place.c */
 #include <hwloc.h>
 #include <sched.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_stand_in.c: calls of the program's addresses reach the device's functions. */
+/* test_stand_in.c: calls of the program's addresses reach the device's functions.
+ * Covers: stand_in.c */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
