@@ -374,12 +374,37 @@ static inline void core_stop(void)
     place_destroy(core.place);
 }
 
-/* ---- ways ---- */
-
 static inline struct device *core_device(int number)
 {
     return runtime_get()->devices[number];
 }
+
+/* The end of a test that did well: so must what it has left in queues of devices that are there. */
+static inline void core_end(void)
+{
+    for (int i = 0; i < runtime_get()->device_count; i++) {
+        const struct device *device = core_device(i);
+
+        for (uint32_t k = 0; k < device->queue_count && !device->lost; k++)
+            if (device->queues[k]->is_programs)
+                assert_ok(omprma_queue_synchronize(device->queues[k]));
+    }
+    core_stop();
+}
+
+/* TEST() with a core of so many devices, each of a worker of its own; then what else core_options
+ * say: CORE_TEST(name, 2, .delay = 20). */
+#define CORE_TEST(name, device_count, ...)                                                         \
+    static void name##_with_core(void);                                                            \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        core_start(&(struct core_options){.workers = (device_count), __VA_ARGS__});                \
+        name##_with_core();                                                                        \
+        core_end();                                                                                \
+    }                                                                                              \
+    static void name##_with_core(void)
+
+/* ---- ways ---- */
 
 /* Counts from now on, for stats_of(). */
 static inline void core_count(void)

@@ -515,7 +515,7 @@ static void core_begin(bool rma)
 }
 
 /* A worker may have sent more behind what failed before it ends, and be lost for the gap. */
-static void core_end(void)
+static void end_with_losses(void)
 {
     for (int i = 0; i < DEVICES; i++)
         if (core_device(i)->lost && !core.worker[i].joined) {
@@ -558,7 +558,7 @@ static bool run_one(bool rma, enum side side, enum failing fault, unsigned n)
             fail_msg("%s: device %d is lost: %s", where, i, core_device(i)->lost_text);
     if (fault == NONE && (run.failed[0] || run.failed[1]))
         fail_msg("%s: it fails: %s", where, omprma_error());
-    core_end();
+    end_with_losses();
     return reached;
 }
 

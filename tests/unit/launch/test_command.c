@@ -2,13 +2,10 @@
 /* test_command.c: the mpirun command line.
  * Covers: launch/command.c launcher_hydra.c launcher_openmpi.c launcher_openmpi4.c
  * launcher_openmpi5.c list.c */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tests/unit/cmocka_both.h"
+#include "tests/unit/test.h"
 
 #include "tools/launch/command.h"
 #include "tools/launch/launcher.h"
@@ -36,6 +33,8 @@ static int end(void **state)
     hosts_clear(&launch.hosts);
     return 0;
 }
+
+TEST_EACH(begin, end)
 
 static struct command command_base(void)
 {
@@ -66,9 +65,8 @@ static const char *mca(const char *name)
                : NULL;
 }
 
-static void program_comes_first(void **state)
+TEST(program_comes_first)
 {
-    (void)state;
     struct command command = command_base();
     command_make(&line, &command);
     assert_string_equal(line.items[0], "/bin/mpirun");
@@ -83,9 +81,8 @@ static void program_comes_first(void **state)
     assert_false(list_contains(&line, "-H"));
 }
 
-static void components(void **state)
+TEST(components)
 {
-    (void)state;
     struct command command = command_base();
     command.osc = "ucx";
     command_make(&line, &command);
@@ -100,9 +97,8 @@ static void components(void **state)
     assert_string_equal(mca("osc"), "rdma");
 }
 
-static void users_settings_win(void **state)
+TEST(users_settings_win)
 {
-    (void)state;
     setenv("OMPI_MCA_opal_signal", "11", 1);
     list_add(&launch.mpi_args, "--mca");
     list_add(&launch.mpi_args, "osc");
@@ -118,9 +114,8 @@ static void users_settings_win(void **state)
     assert_int_equal(times, 1);
 }
 
-static void hosts_are_for_workers(void **state)
+TEST(hosts_are_for_workers)
 {
-    (void)state;
     launch.workers = 0;
     assert_int_equal(hosts_parse(&launch.hosts, "h1:2,h2"), OMPRMA_OK);
     list_add(&launch.mpi_args, "--mca");
@@ -141,9 +136,8 @@ static void hosts_are_for_workers(void **state)
 }
 
 /* Each program of the line has the parameters of its own. */
-static void openmpi5(void **state)
+TEST(openmpi5)
 {
-    (void)state;
     list_add(&launch.mpi_args, "--mca");
     list_add(&launch.mpi_args, "btl_tcp_if_include");
     list_add(&launch.mpi_args, "10.1.0.0/16");
@@ -183,9 +177,8 @@ static void assert_places(const char *wanted)
     assert_string_equal(got, wanted);
 }
 
-static void openmpi5_hosts(void **state)
+TEST(openmpi5_hosts)
 {
-    (void)state;
     launch.workers = 0;
     assert_int_equal(hosts_parse(&launch.hosts, "h1:2,h2,h3:2"), OMPRMA_OK);
     list_add(&launch.mpi_args, "-mca");
@@ -216,9 +209,8 @@ static void openmpi5_hosts(void **state)
     launch.by_node = false;
 }
 
-static void hydra(void **state)
+TEST(hydra)
 {
-    (void)state;
     setenv("LD_LIBRARY_PATH", "/user/lib", 1);
     struct command command = command_base();
     command.launcher = &launcher_hydra;
@@ -245,9 +237,8 @@ static void hydra(void **state)
     launch.by_node = false;
 }
 
-static void without_a_remote_shell(void **state)
+TEST(without_a_remote_shell)
 {
-    (void)state;
     struct command command = command_base();
     char *path = strdup(getenv("PATH"));
     setenv("PATH", "/no/folder", 1);
@@ -261,9 +252,8 @@ static void without_a_remote_shell(void **state)
     free(path);
 }
 
-static void environment_is_forwarded_to_workers(void **state)
+TEST(environment_is_forwarded_to_workers)
 {
-    (void)state;
     setenv("OMP_NUM_THREADS", "3", 1);
     setenv("UCX_TLS", "tcp", 1);
     setenv("OMPRMA_INTERNAL_X", "no", 1);
@@ -279,9 +269,8 @@ static void environment_is_forwarded_to_workers(void **state)
     assert_true(list_contains(&line, "LD_LIBRARY_PATH=/llvm/lib:/user/lib"));
 }
 
-static void worker_count(void **state)
+TEST(worker_count)
 {
-    (void)state;
     launch.workers = 0;
     assert_int_equal(command_workers(&launch), 1);
     assert_int_equal(hosts_parse(&launch.hosts, "a:2,b:3"), OMPRMA_OK);
@@ -290,9 +279,8 @@ static void worker_count(void **state)
     assert_int_equal(command_workers(&launch), 4);
 }
 
-static void shell_quoting(void **state)
+TEST(shell_quoting)
 {
-    (void)state;
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
@@ -305,9 +293,8 @@ static void shell_quoting(void **state)
     free(text);
 }
 
-static void list_of_variables(void **state)
+TEST(list_of_variables)
 {
-    (void)state;
     list_set(&line, "A", "1");
     list_set(&line, "AB", "2");
     list_set(&line, "A", "3");
@@ -326,9 +313,8 @@ static void assert_preload(const char *ours, const char *users, const char *want
     free(got);
 }
 
-static void preloads(void **state)
+TEST(preloads)
 {
-    (void)state;
     assert_preload("/o/own.so", NULL, "/o/own.so");
     assert_preload("/o/own.so", "/u/libomp.so:b.so", "/o/own.so:/u/libomp.so:b.so");
     assert_preload("/o/own.so", "a.so /gcc/libasan.so.8.0.0",
@@ -337,25 +323,4 @@ static void preloads(void **state)
                    "libclang_rt.asan-x86_64.so:/o/own.so");
     assert_preload(NULL, "a.so", "a.so");
     assert_preload(NULL, NULL, "");
-}
-
-int main(void)
-{
-#define WITH_LIST(test) cmocka_unit_test_setup_teardown(test, begin, end)
-    const struct CMUnitTest tests[] = {
-        WITH_LIST(program_comes_first),
-        WITH_LIST(components),
-        WITH_LIST(users_settings_win),
-        WITH_LIST(hosts_are_for_workers),
-        WITH_LIST(without_a_remote_shell),
-        WITH_LIST(environment_is_forwarded_to_workers),
-        WITH_LIST(worker_count),
-        WITH_LIST(shell_quoting),
-        WITH_LIST(openmpi5),
-        WITH_LIST(openmpi5_hosts),
-        WITH_LIST(hydra),
-        WITH_LIST(list_of_variables),
-        cmocka_unit_test(preloads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

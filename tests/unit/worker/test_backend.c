@@ -106,8 +106,7 @@ static void geometry_arrives(void **state)
     assert_memory_equal(&seen[0], &geometry, sizeof(geometry));
     assert_memory_equal(&seen[1], &(omprma_geometry_t){0}, sizeof(geometry));
     assert_int_equal(seen[2].teams[0], 0x55555555);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 /* Each size of pattern, in order with submits and launches, also of more than one piece. */
@@ -227,8 +226,7 @@ static void packed_parameters_arrive(void **state)
     queue = core_queue(numbers[NATIVE]);
     assert_ok(omprma_launch_packed(queue, KERNEL(kernel_nap), NULL, none, sizeof(none)));
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_UNSUPPORTED);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 /* Within a worker, also between kinds of devices, and between workers. */
@@ -407,8 +405,7 @@ static void devices_work_at_the_same_time(void **state)
     exchange(0, 1, 50000, 0);
     exchange(1, 0, 50000, 0);
     core_open(&gate);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 /* Of two workers with two devices each. */
@@ -471,8 +468,7 @@ static void a_chain_is_under_way_at_once(void **state)
         assert_int_equal(seen[i], sum);
     }
     assert_true(far[POLLED].deepest > 10);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 /* What is before the failure is done, what is behind it is not, and the queue goes on after. */
@@ -522,8 +518,7 @@ static void a_chain_holds_nobody_up(void **state)
     there_and_back(POLLED, BIG, 0);
     far_naps = false;
     assert_ok(omprma_queue_synchronize(queue));
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 /* Nobody is told of the end of a small submit, and what comes then in other queues is after it. */
@@ -553,9 +548,7 @@ static void a_small_submit_is_seen(void **state)
         assert_int_equal(seen, i);
     }
     far_slow = 0;
-    assert_ok(omprma_queue_destroy(queue));
-    assert_ok(omprma_queue_destroy(other));
-    core_stop();
+    core_end();
 }
 
 static void a_fault_takes_a_chain(void **state)

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_prove.c: who knows the secret is let in; whatever is changed on the way, nobody is.
  * Covers: prove.c */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "worker/prove.h"
 
@@ -41,11 +37,10 @@ static bool answerer_accepts(const struct talk *talk)
                              talk->proof);
 }
 
-static void test_right(void **state)
+TEST(right)
 {
     struct talk talk;
 
-    (void)state;
     begin(&talk);
     assert_int_equal(talk.call.magic, MAGIC);
     assert_int_equal(talk.answer.opening.version, VERSION);
@@ -54,12 +49,11 @@ static void test_right(void **state)
 }
 
 /* Each bit of all that goes there and back, and of the secret, matters to one side or both. */
-static void test_changed(void **state)
+TEST(changed)
 {
     struct talk talk;
     uint8_t *bytes = (uint8_t *)&talk;
 
-    (void)state;
     begin(&talk);
     for (size_t bit = 0; bit < 8 * sizeof(talk); bit++) {
         bytes[bit / 8] ^= (uint8_t)(1U << bit % 8);
@@ -70,11 +64,10 @@ static void test_changed(void **state)
 }
 
 /* What was said in another talk is of no use in this one, nor what the other side has said. */
-static void test_again(void **state)
+TEST(again)
 {
     struct talk first, second;
 
-    (void)state;
     begin(&first);
     begin(&second);
     assert_memory_not_equal(first.call.nonce, second.call.nonce, PROVE_NONCE_BYTES);
@@ -86,12 +79,11 @@ static void test_again(void **state)
     assert_memory_not_equal(first.proof, first.answer.proof, PROVE_PROOF_BYTES);
 }
 
-static void test_secret(void **state)
+TEST(secret)
 {
     uint8_t secret[PROVE_SECRET_BYTES];
     char text[PROVE_SECRET_TEXT + 1];
 
-    (void)state;
     memset(text, 'a', sizeof(text) - 1);
     text[PROVE_SECRET_TEXT] = '\0';
     assert_true(prove_read_secret(text, secret));
@@ -101,16 +93,4 @@ static void test_secret(void **state)
     text[7] = '0';
     text[PROVE_SECRET_TEXT - 1] = '\0';
     assert_false(prove_read_secret(text, secret));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),
-        cmocka_unit_test(test_changed),
-        cmocka_unit_test(test_again),
-        cmocka_unit_test(test_secret),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

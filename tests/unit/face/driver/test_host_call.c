@@ -2,10 +2,7 @@
 /* test_host_call.c: functions of the program run in the order of their queues, one at a time, on
  * one thread, and their queue waits for them.
  * Covers: driver/host_call.c gate.c */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include "tests/unit/cmocka_both.h"
+#include "tests/unit/test.h"
 
 #include "tests/unit/core_fixture.h"
 #include "face/driver/host_call.h"
@@ -67,12 +64,29 @@ static void assert_busy(omprma_queue_t *queue)
     }
 }
 
-static void its_queue_waits(void **state)
+static int start(void **state)
+{
+    (void)state;
+    gate_open();
+    core_start(&(struct core_options){.workers = 2});
+    return !host_calls_start();
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    host_calls_end();
+    core_stop();
+    return 0;
+}
+
+TEST_GROUP(start, stop)
+
+TEST(its_queue_waits)
 {
     struct test_call call = {.base = {.run = run, .done = done}};
     omprma_queue_t *queue = core_queue(0);
 
-    (void)state;
     begin(false);
     assert_ok(host_call_issue(queue, &call.base));
     assert_ok(omprma_queue_flush(queue));
@@ -85,13 +99,12 @@ static void its_queue_waits(void **state)
     wait_for(&seen.done, 1);
 }
 
-static void calls_run_in_order(void **state)
+TEST(calls_run_in_order)
 {
     struct test_call calls[CALLS];
     omprma_queue_t *queues[2] = {core_queue(0), core_queue(1)};
     omprma_event_t *event;
 
-    (void)state;
     begin(false);
     assert_ok(omprma_event_create(&event));
     for (int i = 0; i < CALLS; i++) {
@@ -112,13 +125,12 @@ static void calls_run_in_order(void **state)
     omprma_event_destroy(event);
 }
 
-static void an_error_is_told(void **state)
+TEST(an_error_is_told)
 {
     struct test_call call = {.base = {.run = run, .done = done}};
     omprma_queue_t *queue = core_queue(0);
     char byte;
 
-    (void)state;
     begin(true);
     core_make_hole();
     assert_ok(omprma_retrieve(queue, &byte, core_hole, 1));
@@ -126,22 +138,4 @@ static void an_error_is_told(void **state)
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
     wait_for(&seen.done, 1);
     assert_int_equal(seen.status, OMPRMA_ERR_ADDRESS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_queue_waits),
-        cmocka_unit_test(calls_run_in_order),
-        cmocka_unit_test(an_error_is_told),
-    };
-
-    gate_open();
-    core_start(&(struct core_options){.workers = 2});
-    if (!host_calls_start())
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    host_calls_end();
-    core_stop();
-    return failed;
 }

@@ -27,9 +27,7 @@ static void open_all(enum config_exchange way, uint32_t inline_most, bool rma)
 
 static void close_all(void)
 {
-    for (int i = 0; i < DEVICES; i++)
-        assert_ok(omprma_queue_destroy(queues[i]));
-    core_stop();
+    core_end();
 }
 
 /* What a device computes before it is what was there; what it computes after it is what came. */

@@ -52,9 +52,7 @@ static void check_order(int lanes, bool rma, uint32_t inline_most, uint64_t byte
         assert_ok(omprma_queue_synchronize(first));
     }
     omprma_event_destroy(event);
-    assert_ok(omprma_queue_destroy(first));
-    assert_ok(omprma_queue_destroy(second));
-    core_stop();
+    core_end();
 }
 
 TEST(order_queues_of_one_device)
@@ -67,19 +65,12 @@ TEST(order_queues_of_one_device)
     }
 }
 
-TEST(order_queues_of_two_devices)
+CORE_TEST(order_queues_of_two_devices, 2)
 {
-    omprma_queue_t *first, *second;
-    omprma_addr_t from, to;
-    omprma_event_t *sent, *read;
+    omprma_queue_t *first = core_queue(0), *second = core_queue(1);
+    omprma_addr_t from = core_alloc(0, BYTES), to = core_alloc(1, BYTES);
+    omprma_event_t *sent = core_event(), *read = core_event();
 
-    core_start(&(struct core_options){.workers = 2});
-    first = core_queue(0);
-    second = core_queue(1);
-    from = core_alloc(0, BYTES);
-    to = core_alloc(1, BYTES);
-    sent = core_event();
-    read = core_event();
     for (int round = 1; round < 40; round++) { /* one fills the other, round after round */
         for (int i = 0; i < 2; i++)
             core_choose(i, round & 1 ? 0 : 16384, (round & 2) != 0);
@@ -99,19 +90,14 @@ TEST(order_queues_of_two_devices)
     omprma_event_destroy(sent);
     omprma_event_destroy(read);
     assert_ok(omprma_queue_destroy(first));
-    assert_ok(omprma_queue_destroy(second));
-    core_stop();
 }
 
-TEST(never_recorded_is_complete)
+CORE_TEST(never_recorded_is_complete, 1)
 {
-    omprma_queue_t *queue;
-    omprma_event_t *event;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_event_t *event = core_event();
     bool done = false;
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    event = core_event();
     assert_ok(omprma_event_query(event, &done));
     assert_true(done);
     assert_ok(omprma_event_synchronize(event));
@@ -121,8 +107,6 @@ TEST(never_recorded_is_complete)
     assert_ok(omprma_event_synchronize(event));
     omprma_event_destroy(event);
     omprma_event_destroy(NULL);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* Waits and queries make sure by themselves that the place will be passed, wherever it lies. */
@@ -155,8 +139,7 @@ TEST(places_are_passed_without_synchronize)
         assert_ok(omprma_event_query(event, &done));
         assert_true(done);
         omprma_event_destroy(event);
-        assert_ok(omprma_queue_destroy(queue));
-        core_stop();
+        core_end();
     }
 }
 
@@ -193,24 +176,20 @@ TEST(buffers_are_free_after_the_event)
             assert_all(back, bytes, round);
         }
         omprma_event_destroy(event);
-        assert_ok(omprma_queue_destroy(queue));
-        core_stop();
+        core_end();
     }
 }
 
 /* Many queues in a chain of events: each adds one to the same memory. */
-TEST(chain_of_many_queues)
+CORE_TEST(chain_of_many_queues, 1, .lanes = 3)
 {
     enum { QUEUES = 24, ROUNDS = 6 };
     omprma_queue_t *queue[QUEUES];
-    omprma_event_t *event;
-    omprma_addr_t there;
+    omprma_event_t *event = core_event();
+    omprma_addr_t there = core_alloc(0, 8);
     uint64_t zero = 0, count = 0;
 
-    core_start(&(struct core_options){.lanes = 3});
     core_choose(0, 16384, true);
-    there = core_alloc(0, 8);
-    event = core_event();
     for (int i = 0; i < QUEUES; i++)
         queue[i] = core_queue(0);
     assert_ok(omprma_submit(queue[0], there, &zero, 8));
@@ -226,28 +205,20 @@ TEST(chain_of_many_queues)
     assert_ok(omprma_retrieve(queue[0], &count, there, 8));
     assert_ok(omprma_queue_synchronize(queue[0]));
     assert_int_equal(count, QUEUES * ROUNDS);
-    for (int i = 0; i < QUEUES; i++)
-        assert_ok(omprma_queue_destroy(queue[i]));
     omprma_event_destroy(event);
-    core_stop();
 }
 
 /* Numbers of operations in messages wrap around: an event stays complete all the same, and queues
  * that pass the edge go on in order. */
-TEST(events_of_old_queues)
+CORE_TEST(events_of_old_queues, 1)
 {
     static const uint64_t ages[] = {UINT64_C(1) << 31, UINT64_C(3) << 30, UINT64_C(7) << 29};
-    omprma_queue_t *first, *second;
-    omprma_event_t *event;
-    omprma_addr_t there;
+    omprma_queue_t *first = core_queue(0), *second = core_queue(0);
+    omprma_event_t *event = core_event();
+    omprma_addr_t there = core_alloc(0, 8);
     uint64_t count = 0;
     bool done = false;
 
-    core_start(&(struct core_options){0});
-    first = core_queue(0);
-    second = core_queue(0);
-    there = core_alloc(0, 8);
-    event = core_event();
     assert_ok(omprma_submit(first, there, &count, 8));
     assert_ok(omprma_event_record(event, first));
     assert_ok(omprma_event_synchronize(event));
@@ -271,27 +242,19 @@ TEST(events_of_old_queues)
     assert_ok(omprma_queue_synchronize(first));
     assert_int_equal(count, 200);
     omprma_event_destroy(event);
-    assert_ok(omprma_queue_destroy(first));
     assert_ok(omprma_queue_destroy(second));
-    core_stop();
 }
 
 /* Events behind commands only are those commands; behind what this side moves they are marks, and
  * several at one place are the same. A small submit that was sent is waited for as any other. */
-TEST(events_need_no_operations)
+CORE_TEST(events_need_no_operations, 1, .delay = 40)
 {
-    omprma_queue_t *first, *second;
-    omprma_event_t *event, *another;
-    omprma_addr_t there;
+    omprma_queue_t *first = core_queue(0), *second = core_queue(0);
+    omprma_event_t *event = core_event(), *another = core_event();
+    omprma_addr_t there = core_alloc(0, BYTES);
     uint64_t value = 7, before;
 
-    core_start(&(struct core_options){.delay = 40});
     core_choose(0, 64, true);
-    first = core_queue(0);
-    second = core_queue(0);
-    there = core_alloc(0, BYTES);
-    event = core_event();
-    another = core_event();
     assert_ok(launch(first, KERNEL(slow_fill), there, 8, 1));
     assert_ok(omprma_submit(first, there, &value, 8));
     before = first->ordinal;
@@ -314,19 +277,14 @@ TEST(events_need_no_operations)
     omprma_event_destroy(event);
     omprma_event_destroy(another);
     assert_ok(omprma_queue_destroy(first));
-    assert_ok(omprma_queue_destroy(second));
-    core_stop();
 }
 
-TEST(wrong_arguments)
+CORE_TEST(wrong_arguments, 1)
 {
-    omprma_queue_t *queue;
-    omprma_event_t *event;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_event_t *event = core_event();
     bool done;
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    event = core_event();
     assert_int_equal(omprma_event_create(NULL), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_event_record(NULL, queue), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_event_record(event, NULL), OMPRMA_ERR_ARGUMENT);
@@ -337,5 +295,4 @@ TEST(wrong_arguments)
     assert_int_equal(omprma_event_synchronize(NULL), OMPRMA_ERR_ARGUMENT);
     omprma_event_destroy(event);
     assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }

@@ -114,20 +114,18 @@ TEST(later_copies_win)
             assert_ok(omprma_queue_destroy(reader));
             assert_memory_equal(host[0], wanted[0], BYTES);
         }
-        assert_ok(omprma_queue_destroy(queue));
-        core_stop();
+        core_end();
     }
 }
 
 /* Small submits to the destination, synchronized but not taken by its worker yet, come first, from
  * however many queues they are. */
-TEST(small_submits_come_first)
+CORE_TEST(small_submits_come_first, 2, .delay = CORE_NO_DELAY)
 {
     enum { QUEUES = 5 };
     omprma_queue_t *queue, *writer[QUEUES];
     omprma_addr_t from, there;
 
-    core_start(&(struct core_options){.workers = 2, .delay = CORE_NO_DELAY});
     for (int i = 0; i < 2; i++)
         core_choose(i, 64, true);
     queue = core_queue(0);
@@ -158,20 +156,15 @@ TEST(small_submits_come_first)
         assert_ok(omprma_queue_synchronize(writer[0]));
         assert_memory_equal(host[0], wanted[0], BYTES);
     }
-    for (int i = 0; i < QUEUES; i++)
-        assert_ok(omprma_queue_destroy(writer[i]));
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* The same for small submits to the source, which its worker has not taken when somebody could
  * already get from its memory. */
-TEST(small_submits_to_the_source_come_first)
+CORE_TEST(small_submits_to_the_source_come_first, 2, .delay = CORE_NO_DELAY)
 {
     omprma_queue_t *queue, *writer, *reader;
     omprma_addr_t from, there;
 
-    core_start(&(struct core_options){.workers = 2, .delay = CORE_NO_DELAY});
     for (int i = 0; i < 2; i++)
         core_choose(i, 64, true);
     queue = core_queue(0);
@@ -201,23 +194,16 @@ TEST(small_submits_to_the_source_come_first)
         assert_ok(omprma_queue_synchronize(reader));
         assert_memory_equal(host[0], wanted[0], BYTES);
     }
-    assert_ok(omprma_queue_destroy(reader));
-    assert_ok(omprma_queue_destroy(writer));
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* More at once than memory for parts is given; and what it takes is given back. */
-TEST(many_through_the_application)
+CORE_TEST(many_through_the_application, 2)
 {
     enum { COPIES = 3 * AT_A_TIME };
-    omprma_queue_t *queue[COPIES], *reader;
-    omprma_addr_t from, to[COPIES];
+    omprma_queue_t *queue[COPIES], *reader = core_queue(1);
+    omprma_addr_t from = core_alloc(0, BYTES), to[COPIES];
 
-    core_start(&(struct core_options){.workers = 2});
     core_exchange_by(EXCHANGE_APPLICATION);
-    from = core_alloc(0, BYTES);
-    reader = core_queue(1);
     for (int i = 0; i < COPIES; i++) {
         queue[i] = core_queue(0);
         to[i] = core_alloc(1, BYTES);
@@ -237,25 +223,20 @@ TEST(many_through_the_application)
     }
     assert_ok(omprma_queue_destroy(reader));
     assert_int_equal(slots_used(&runtime_get()->memory), 0);
-    core_stop();
 }
 
 /* Behind kernels that last until the program says so: the calls return, others go on, and none has
  * memory before it can use it. One of them fails. */
-TEST(many_behind_kernels)
+CORE_TEST(many_behind_kernels, 2)
 {
     enum { COPIES = 3 * AT_A_TIME };
     static struct gate gate;
-    omprma_queue_t *closed, *queue[COPIES], *free_queue;
-    omprma_event_t *event;
+    omprma_queue_t *closed = core_queue(0), *queue[COPIES], *free_queue = core_queue(1);
+    omprma_event_t *event = core_event();
     omprma_addr_t from[2], to[COPIES];
 
-    core_start(&(struct core_options){.workers = 2});
     core_exchange_by(EXCHANGE_APPLICATION);
     core_make_hole();
-    event = core_event();
-    closed = core_queue(0);
-    free_queue = core_queue(1);
     memset(wanted[0], 9, BYTES);
     for (int i = 0; i < 2; i++)
         from[i] = core_alloc(i, BYTES);
@@ -299,20 +280,17 @@ TEST(many_behind_kernels)
     assert_ok(omprma_queue_destroy(free_queue));
     assert_int_equal(slots_used(&runtime_get()->memory), 0);
     assert_null(runtime_get()->turns.first);
-    core_stop();
 }
 
 /* A queue fails while its exchange waits for its turn: the turn goes to the next. */
-TEST(turn_is_passed_on)
+CORE_TEST(turn_is_passed_on, 2, .delay = 200)
 {
     enum { COPIES = AT_A_TIME + 3 };
     omprma_queue_t *queue[COPIES];
-    omprma_addr_t from, to[COPIES];
+    omprma_addr_t from = core_alloc(0, BYTES), to[COPIES];
     int failed = AT_A_TIME + 1;
 
-    core_start(&(struct core_options){.workers = 2, .delay = 200});
     core_exchange_by(EXCHANGE_APPLICATION);
-    from = core_alloc(0, BYTES);
     memset(wanted[0], 4, BYTES);
     for (int i = 0; i < COPIES; i++) {
         queue[i] = core_queue(0);
@@ -345,7 +323,6 @@ TEST(turn_is_passed_on)
     assert_ok(omprma_queue_destroy(queue[0]));
     assert_int_equal(slots_used(&runtime_get()->memory), 0);
     assert_null(runtime_get()->turns.first);
-    core_stop();
 }
 
 /* Both directions at once, and the devices busy with kernels. */
@@ -390,17 +367,12 @@ static void refuse(omprma_queue_t *queue, omprma_addr_t from, omprma_addr_t to, 
     assert_non_null(strstr(omprma_error(), why));
 }
 
-TEST(wrong_arguments)
+CORE_TEST(wrong_arguments, 2)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t from, to, from_freed, to_freed;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t from = core_alloc(0, 100), to = core_alloc(1, 100),
+                  from_freed = core_alloc(0, 100), to_freed = core_alloc(1, 100);
 
-    core_start(&(struct core_options){.workers = 2});
-    queue = core_queue(0);
-    from = core_alloc(0, 100);
-    to = core_alloc(1, 100);
-    from_freed = core_alloc(0, 100);
-    to_freed = core_alloc(1, 100);
     assert_ok(omprma_free(0, from_freed));
     assert_ok(omprma_free(1, to_freed));
     assert_int_equal(omprma_exchange(queue, from, 2, to, 100), OMPRMA_ERR_ARGUMENT);
@@ -420,21 +392,15 @@ TEST(wrong_arguments)
     assert_ok(omprma_exchange(queue, 0, 1, to_freed, 0));
     assert_int_equal(omprma_exchange(queue, from, 2, to, 0), OMPRMA_ERR_ARGUMENT);
     assert_ok(omprma_queue_synchronize(queue)); /* the queue itself has not failed */
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* What cannot be read leaves the destination as it is, also where the data stops in the program. */
-TEST(a_failed_source_brings_nothing)
+CORE_TEST(a_failed_source_brings_nothing, 2, .delay = 10)
 {
-    omprma_queue_t *queue, *other;
-    omprma_addr_t to;
+    omprma_queue_t *queue = core_queue(0), *other = core_queue(1);
+    omprma_addr_t to = core_alloc(1, BYTES);
 
-    core_start(&(struct core_options){.workers = 2, .delay = 10});
     core_make_hole();
-    queue = core_queue(0);
-    other = core_queue(1);
-    to = core_alloc(1, BYTES);
     memset(wanted[0], 7, BYTES);
     for (int round = 0; round < 40; round++) {
         core_choose(0, 512, false);
@@ -448,7 +414,4 @@ TEST(a_failed_source_brings_nothing)
         assert_ok(omprma_queue_synchronize(other));
         assert_memory_equal(host[0], wanted[0], BYTES);
     }
-    assert_ok(omprma_queue_destroy(queue));
-    assert_ok(omprma_queue_destroy(other));
-    core_stop();
 }

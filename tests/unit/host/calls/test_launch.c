@@ -24,12 +24,6 @@ static void bench_open(struct bench *bench, const struct core_options *options)
     }
 }
 
-static void bench_close(struct bench *bench)
-{
-    assert_ok(omprma_queue_destroy(bench->queue));
-    core_stop();
-}
-
 /* Counts how many commands it is. */
 static uint64_t commands_since(struct bench *bench)
 {
@@ -81,7 +75,7 @@ TEST(a_small_region_is_one_command)
     assert_int_equal(stats_of(runtime_get(), 0)->launches, 2);
     assert_int_equal(stats_of(runtime_get(), 0)->cell[DATA_SUBMIT][PATH_INLINE].bytes, 8 * 102);
     assert_int_equal(stats_of(runtime_get(), 0)->cell[DATA_RETRIEVE][PATH_INLINE].bytes, 8 * 102);
-    bench_close(&bench);
+    core_end();
 }
 
 /* What is large, and what lies outside of arenas. */
@@ -97,7 +91,7 @@ TEST(other_regions_go_one_by_one)
     core_choose(0, BYTES, true);
     assert_int_equal(count_in_region(&bench, (omprma_addr_t)(uintptr_t)outside, 4), 4);
     assert_int_equal(outside[0], bench.out[0] + 1);
-    bench_close(&bench);
+    core_end();
 }
 
 TEST(either_copy_may_be_missing)
@@ -140,7 +134,7 @@ TEST(either_copy_may_be_missing)
     assert_ok(omprma_region(bench.queue, &region));
     assert_ok(omprma_queue_synchronize(bench.queue));
     assert_int_equal(bench.back[1], 5);
-    bench_close(&bench);
+    core_end();
 }
 
 /* The host's memory is used in the order of the calls, though the calls do not wait. */
@@ -171,7 +165,7 @@ TEST(regions_use_host_memory_in_their_order)
     }
     assert_ok(omprma_queue_synchronize(bench.queue));
     assert_int_equal(bench.out[0], ROUNDS);
-    bench_close(&bench);
+    core_end();
 }
 
 /* Submits the first word, counts in it, retrieves it. */
@@ -226,7 +220,7 @@ TEST(kernels_have_either_form)
     assert_int_equal(omprma_launch_context(bench.queue, region.kernel, NULL, bench.out,
                                            OMPRMA_LAUNCH_ARGUMENTS + 1),
                      OMPRMA_ERR_ARGUMENT);
-    bench_close(&bench);
+    core_end();
 }
 
 /* What stands before the call with the error is done, nothing after it. */
@@ -274,7 +268,7 @@ TEST(errors_are_those_of_the_calls)
     assert_ok(omprma_region(bench.queue, &good));
     assert_ok(omprma_queue_synchronize(bench.queue));
     assert_int_equal(bench.back[0], bench.out[0] + 1);
-    bench_close(&bench);
+    core_end();
 }
 
 /* A region behind something that fails is not run, and brings nothing; then all is well again. */
@@ -299,7 +293,7 @@ TEST(a_region_of_a_failed_queue_brings_nothing)
     assert_ok(omprma_region(bench.queue, &region));
     assert_ok(omprma_queue_synchronize(bench.queue));
     assert_int_equal(bench.back[0], bench.out[0] + 1);
-    bench_close(&bench);
+    core_end();
 }
 
 /* ---- a region and its wait ---- */
@@ -354,7 +348,7 @@ TEST(a_wait_brings_what_comes_back)
     assert_int_equal(issued.times, 1);
     assert_int_equal(large[0], bench.out[0] + 1);
     assert_memory_equal(large + 1, bench.out + 1, BYTES - 8);
-    bench_close(&bench);
+    core_end();
 }
 
 /* A caller's locks are given up whatever happens. */
@@ -382,5 +376,5 @@ TEST(a_wait_tells_of_errors)
     assert_int_equal(bench.back[0], 0);
     assert_ok(wait_for(&bench, &good, &issued)); /* the queue is clean again */
     assert_int_equal(bench.back[0], bench.out[0] + 1);
-    bench_close(&bench);
+    core_end();
 }

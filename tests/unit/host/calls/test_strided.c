@@ -222,11 +222,10 @@ TEST(the_path_that_the_user_has_chosen)
 }
 
 /* Nor is the process killed. */
-TEST(no_shared_memory_where_files_must_be_small)
+CORE_TEST(no_shared_memory_where_files_must_be_small, 1)
 {
     struct rlimit before, small;
 
-    core_start(&(struct core_options){0});
     share();
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     small = (struct rlimit){.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};
@@ -234,30 +233,24 @@ TEST(no_shared_memory_where_files_must_be_small)
     go_there_and_back();
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(core_device(0)->sharing.count, 0);
-    core_stop();
 }
 
 /* No room for packing: run by run. */
-TEST(without_memory_for_packing)
+CORE_TEST(without_memory_for_packing, 1, .arena = 2 << 20, .memory = 2 << 20)
 {
-    core_start(&(struct core_options){.arena = 2 << 20, .memory = 2 << 20});
     carry_column(core_queue(0), core_alloc(0, 1 << 20), 2000);
-    core_stop();
 }
 
 /* A little may be reused at once, also while the queue is busy. */
-TEST(a_little_is_copied)
+CORE_TEST(a_little_is_copied, 1)
 {
     struct gate gate;
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, 64000);
     unsigned char little[8000];
     const omprma_shape_t spread = {
         .bytes = 8, .count = {1000, 1, 1}, .to_stride = {64}, .from_stride = {8}};
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    there = core_alloc(0, 64000);
     memset(little, 7, sizeof(little));
     core_close(queue, &gate);
     assert_ok(omprma_submit_strided(queue, there, little, &spread));
@@ -269,18 +262,16 @@ TEST(a_little_is_copied)
             .bytes = 8, .count = {1000, 1, 1}, .to_stride = {8}, .from_stride = {64}}));
     assert_ok(omprma_queue_destroy(queue));
     assert_all(back, 8000, 7);
-    core_stop();
 }
 
 /* What comes back and goes out again: the queue keeps the order though both use one memory. */
-TEST(order_with_host_memory)
+CORE_TEST(order_with_host_memory, 1, .delay = 10)
 {
     omprma_queue_t *queue;
     omprma_addr_t a, b;
     omprma_shape_t many = column;
 
     many.count[0] = 40000;
-    core_start(&(struct core_options){.delay = 10});
     core_choose(0, 512, true);
     queue = core_queue(0);
     a = core_alloc(0, BYTES);
@@ -298,21 +289,16 @@ TEST(order_with_host_memory)
             assert_int_equal(seen[i * 64], round);
         assert_int_equal(seen[8], 0);
     }
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* ---- what is wrong ---- */
 
-TEST(wrong_arguments)
+CORE_TEST(wrong_arguments, 2)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, 64000);
     omprma_shape_t shape = column;
 
-    core_start(&(struct core_options){.workers = 2});
-    queue = core_queue(0);
-    there = core_alloc(0, 64000);
     assert_int_equal(omprma_submit_strided(NULL, there, host, &shape), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_submit_strided(queue, there, host, NULL), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_submit_strided(queue, there, NULL, &shape), OMPRMA_ERR_ARGUMENT);
@@ -333,7 +319,6 @@ TEST(wrong_arguments)
     shape.bytes = 0;
     assert_ok(omprma_retrieve_strided(queue, NULL, there, &shape));
     assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* Memory that only the worker knows is looked at there, run by run where there are gaps. */
@@ -362,8 +347,7 @@ TEST(memory_of_the_worker)
         queue, back, there + page,
         &(omprma_shape_t){.bytes = 8, .count = {3, 1, 1}, .to_stride = {8}, .from_stride = {16}}));
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
     munmap(pages, 3 * page);
 }
 
@@ -410,8 +394,7 @@ TEST(statistics)
                              cell[DATA_SUBMIT][PATH_TWO_SIDED].bytes,
                          320000);
         assert_int_equal(regions_to(), 320000);
-        assert_ok(omprma_queue_destroy(queue));
-        core_stop();
+        core_end();
     }
 }
 

@@ -64,8 +64,7 @@ TEST(they_come_by_themselves)
     }
     wait_for_calls(queue, ROUNDS);
     assert_int_equal(seen.ok, ROUNDS);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 /* Each shares the fate of what was before it, and of nothing else. */
@@ -92,8 +91,7 @@ TEST(they_tell_how_it_ended)
     assert_ok(omprma_queue_notify(queue, note, (void *)4));
     wait_for_calls(queue, 4);
     assert_int_equal(seen.ok, 2);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 struct chain {
@@ -133,8 +131,7 @@ TEST(they_may_go_on)
     assert_ok(omprma_retrieve(chain.queue, &count, chain.there, 8));
     assert_ok(omprma_queue_synchronize(chain.queue));
     assert_int_equal(count, ROUNDS);
-    assert_ok(omprma_queue_destroy(chain.queue));
-    core_stop();
+    core_end();
 }
 
 /* Nothing is left out when the runtime ends, or when the device is lost. */

@@ -108,13 +108,11 @@ TEST(a_message_that_cannot_be_sent)
     }
 }
 
-TEST(nothing_can_be_received)
+CORE_TEST(nothing_can_be_received, 2)
 {
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
     struct runtime *runtime;
 
-    core_start(&(struct core_options){.workers = 2});
-    queue = core_queue(0);
     assert_ok(launch(queue, KERNEL(kernel_nap), 1000, 0, 0));
     runtime = runtime_get();
     runtime_lock(runtime);
@@ -127,7 +125,6 @@ TEST(nothing_can_be_received)
     check_lost(omprma_queue_destroy(queue), "device 1 (here)");
     core_let_go(0);
     core_let_go(1);
-    core_stop();
 }
 
 /* One end of an exchange was told, the other cannot be: the one that waits gives it up. */
@@ -280,12 +277,11 @@ TEST(the_last_one_cannot_be_told_to_exit)
 }
 
 /* A worker that looks again says what was wrong at first. */
-TEST(the_first_reason_stays)
+CORE_TEST(the_first_reason_stays, 1)
 {
     struct server *server = &core.worker[0].server;
     bool progressed;
 
-    core_start(&(struct core_options){0});
     core_hold(0);
     null_channel_fail_receives(server->channel);
     for (int i = 0; i < 2; i++) {
@@ -295,7 +291,6 @@ TEST(the_first_reason_stays)
     core_release(0);
     assert_int_equal(core_ended(0), OMPRMA_ERR_MPI);
     fail_sends_to(0);
-    core_stop();
 }
 
 /* The page of the worker's doorbell says that its process is gone, and nobody ends this one. */
@@ -439,19 +434,13 @@ TEST(memory_of_the_other_end_is_kept)
 }
 
 /* An exchange through the application waits for a small submit to a device that is lost then. */
-TEST(a_destination_that_is_lost)
+CORE_TEST(a_destination_that_is_lost, 2)
 {
-    omprma_queue_t *queue, *writer, *other;
-    omprma_addr_t from, to;
+    omprma_queue_t *queue = core_queue(0), *writer = core_queue(1), *other = core_queue(1);
+    omprma_addr_t from = core_alloc(0, BYTES), to = core_alloc(1, BYTES);
 
-    core_start(&(struct core_options){.workers = 2});
     core_choose(1, 8192, false);
     core_exchange_by(EXCHANGE_APPLICATION);
-    queue = core_queue(0);
-    writer = core_queue(1);
-    other = core_queue(1);
-    from = core_alloc(0, BYTES);
-    to = core_alloc(1, BYTES);
     core_hold(1); /* it does not answer */
     assert_ok(omprma_submit(writer, to, data, 8));
     assert_ok(omprma_queue_flush(writer));
@@ -465,7 +454,6 @@ TEST(a_destination_that_is_lost)
     core_release(1);
     check_well(0);
     core_let_go(1);
-    core_stop();
 }
 
 /* The other end waits as long as the kernel before the send takes. */
@@ -484,8 +472,7 @@ TEST(kernels_may_be_long)
         kernel_nap(10000);
     }
     core_open(&gate);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 /* Nor does it matter how long the application is away. */
@@ -506,14 +493,13 @@ TEST(applications_may_be_away)
 }
 
 /* Whoever was asked for a sign of life has as long for it as this process was there to see it. */
-TEST(time_without_looks_does_not_count)
+CORE_TEST(time_without_looks_does_not_count, 1)
 {
     const int64_t second = 1000000000;
     struct runtime *runtime;
     const struct peer *peer;
     int64_t now, limit;
 
-    core_start(&(struct core_options){0});
     runtime = core_device(0)->runtime;
     peer = core_device(0)->peer;
     limit = runtime->config.timeout_s * second;
@@ -533,22 +519,17 @@ TEST(time_without_looks_does_not_count)
     runtime_unlock(runtime);
     core_release(0);
     core_let_go(0);
-    core_stop();
 }
 
 /* Nobody waits: the program asks now and then, as it does for regions in flight. */
-TEST(silence_is_noticed_by_who_only_asks)
+CORE_TEST(silence_is_noticed_by_who_only_asks, 1)
 {
     int64_t limit = clock_ns() + 60 * INT64_C(1000000000);
-    omprma_queue_t *queue;
-    omprma_event_t *event;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_event_t *event = core_event();
+    omprma_addr_t there = core_alloc(0, 8);
     bool done = false;
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    there = core_alloc(0, 8);
-    event = core_event();
     core_device(0)->runtime->config.timeout_s = 1;
     core_hold(0); /* it does not answer */
     assert_ok(omprma_launch(queue, KERNEL(kernel_add), NULL, (uint64_t[]){there, 8, 1}, 3));
@@ -563,7 +544,6 @@ TEST(silence_is_noticed_by_who_only_asks)
     omprma_event_destroy(event);
     core_release(0);
     core_let_go(0);
-    core_stop();
 }
 
 TEST_EACH(be_impatient, NULL)

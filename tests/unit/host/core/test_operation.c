@@ -35,15 +35,13 @@ static void check_size(omprma_queue_t *queue, omprma_addr_t there, uint64_t byte
     assert_int_equal(after, 0x77);
 }
 
-TEST(sizes_around_every_limit)
+CORE_TEST(sizes_around_every_limit, 1)
 {
     static const uint64_t limits[] = {0,     8,     64,    512,        4096,          8192,
                                       15360, 16384, 61440, CORE_PIECE, 2 * CORE_PIECE};
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
     omprma_addr_t there;
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
     there = core_alloc(0, BYTES) + 64;
     for (int way = 0; way < 8; way++) {
         static const uint32_t inline_most[] = {0, 64, 8192, 16384};
@@ -54,20 +52,16 @@ TEST(sizes_around_every_limit)
                 check_size(queue, there, bytes);
     }
     assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* ---- buffers ---- */
 
 /* Up to OMPRMA_COPIED_SUBMIT the source may be reused at once, on every way, idle or not. */
-TEST(small_sources_may_be_reused_at_once)
+CORE_TEST(small_sources_may_be_reused_at_once, 1, .delay = 20)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, BYTES);
 
-    core_start(&(struct core_options){.delay = 20});
-    queue = core_queue(0);
-    there = core_alloc(0, BYTES);
     for (int round = 0; round < 60; round++) {
         uint64_t bytes = round % 5 == 0 ? OMPRMA_COPIED_SUBMIT : 50 + 1000 * (uint64_t)(round % 8);
 
@@ -83,20 +77,14 @@ TEST(small_sources_may_be_reused_at_once)
         assert_ok(omprma_queue_synchronize(queue));
         assert_all(back, bytes, round + 1);
     }
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* What a retrieve brings may be submitted at once: the operations of a queue are in order. */
-TEST(retrieved_data_can_be_submitted)
+CORE_TEST(retrieved_data_can_be_submitted, 1, .delay = 20)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t a, b;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t a = core_alloc(0, BYTES), b = core_alloc(0, BYTES);
 
-    core_start(&(struct core_options){.delay = 20});
-    queue = core_queue(0);
-    a = core_alloc(0, BYTES);
-    b = core_alloc(0, BYTES);
     for (int round = 0; round < 32; round++) {
         uint64_t bytes = round & 1 ? BYTES : 300;
 
@@ -111,20 +99,14 @@ TEST(retrieved_data_can_be_submitted)
         assert_ok(omprma_queue_synchronize(queue));
         assert_all(back, bytes, round + 2);
     }
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* And what is being submitted may be overwritten by a later retrieve. */
-TEST(submitted_memory_can_be_retrieved_into)
+CORE_TEST(submitted_memory_can_be_retrieved_into, 1, .delay = 20)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t a, b;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t a = core_alloc(0, BYTES), b = core_alloc(0, BYTES);
 
-    core_start(&(struct core_options){.delay = 20});
-    queue = core_queue(0);
-    a = core_alloc(0, BYTES);
-    b = core_alloc(0, BYTES);
     for (int round = 0; round < 32; round++) {
         core_choose(0, round & 1 ? 0 : 16384, round & 2);
         memset(out, 200, BYTES);
@@ -141,21 +123,15 @@ TEST(submitted_memory_can_be_retrieved_into)
         assert_all(out, 10000, 200);
         assert_all(out + BYTES - 10000, 10000, 200);
     }
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* ---- refused at once ---- */
 
-TEST(bad_ranges_are_refused)
+CORE_TEST(bad_ranges_are_refused, 1)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t block, freed;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t block = core_alloc(0, 100), freed = core_alloc(0, 4096);
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    block = core_alloc(0, 100);
-    freed = core_alloc(0, 4096);
     core_alloc(0, 4096); /* so that the one before is not the arena's rest */
     assert_ok(omprma_free(0, freed));
     assert_int_equal(omprma_submit(queue, block, out, 101), OMPRMA_ERR_ADDRESS);
@@ -179,41 +155,32 @@ TEST(bad_ranges_are_refused)
     /* The queue has not failed by any of these. */
     assert_ok(omprma_submit(queue, block, out, 100));
     assert_ok(omprma_queue_synchronize(queue));
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* A host kernel runs once, with its own arguments. */
-TEST(geometry_leaves_arguments_alone)
+CORE_TEST(geometry_leaves_arguments_alone, 1)
 {
     const omprma_geometry_t geometry = {.teams = {3, 1, 1}, .threads = {8}, .shared_bytes = 256};
     uint64_t count = 0;
-    omprma_queue_t *queue;
-    omprma_addr_t block;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t block = core_alloc(0, sizeof(count));
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    block = core_alloc(0, sizeof(count));
     assert_ok(omprma_submit(queue, block, &count, sizeof(count)));
     assert_ok(omprma_launch(queue, KERNEL(kernel_count), &geometry, &block, 1));
     assert_ok(omprma_launch(queue, KERNEL(kernel_nap), &geometry, &(uint64_t){0}, 1));
     assert_ok(omprma_retrieve(queue, &count, block, sizeof(count)));
     assert_ok(omprma_queue_synchronize(queue));
     assert_int_equal(count, 1);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
-TEST(memory_grows_and_ends)
+CORE_TEST(memory_grows_and_ends, 1, .arena = 1 << 20, .memory = 24 << 20)
 {
     enum { BLOCKS = 400 };
     omprma_addr_t block[BLOCKS], address;
     omprma_device_info_t info;
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
     int count = 0;
 
-    core_start(&(struct core_options){.arena = 1 << 20, .memory = 24 << 20});
-    queue = core_queue(0);
     while (count < BLOCKS && omprma_alloc(0, 200000, &block[count]) == OMPRMA_OK) {
         assert_ok(omprma_submit(queue, block[count], &count, sizeof(count)));
         count++;
@@ -236,8 +203,6 @@ TEST(memory_grows_and_ends)
     assert_ok(omprma_alloc(0, 0, &address));
     assert_int_equal(address, 0);
     assert_int_equal(omprma_alloc(0, SIZE_MAX, &address), OMPRMA_ERR_DEVICE_MEMORY);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 TEST(operations_left_at_the_end_are_finished)

@@ -127,8 +127,7 @@ TEST(threads_share_a_queue)
         for (int i = 0; i < THREADS; i++)
             threads[i] = (struct worker_thread){.queue = queue, .there = there};
         run_threads(shared_queue, threads);
-        assert_ok(omprma_queue_destroy(queue));
-        core_stop();
+        core_end();
     }
 }
 
@@ -166,8 +165,7 @@ TEST(others_append_while_one_waits)
         assert_ok(omprma_retrieve(queue, &count, there, 8));
         assert_ok(omprma_queue_synchronize(queue));
         assert_int_equal(count, THREADS);
-        assert_ok(omprma_queue_destroy(queue));
-        core_stop();
+        core_end();
     }
 }
 
@@ -253,13 +251,11 @@ static void *grow_and_release(void *data)
     return NULL;
 }
 
-TEST(threads_grow_memory_at_once)
+CORE_TEST(threads_grow_memory_at_once, 1, .arena = 1 << 20, .memory = (uint64_t)1 << 30)
 {
     struct worker_thread threads[THREADS];
 
-    core_start(&(struct core_options){.arena = 1 << 20, .memory = (uint64_t)1 << 30});
     run_threads(grow_and_release, threads);
-    core_stop();
 }
 
 /* One thread waits for a kernel that does not end. Another's transfers go on meanwhile, although
@@ -272,7 +268,7 @@ static void *wait_for_kernel(void *data)
     return NULL;
 }
 
-TEST(transfers_go_on_while_a_thread_waits)
+CORE_TEST(transfers_go_on_while_a_thread_waits, 1)
 {
     struct worker_thread first;
     unsigned char data[20000] = {0};
@@ -281,7 +277,6 @@ TEST(transfers_go_on_while_a_thread_waits)
     struct gate gate;
 
     wrong = 0;
-    core_start(&(struct core_options){0});
     core_choose(0, 0, true);
     first.queue = core_queue(0);
     queue = core_queue(0);
@@ -296,7 +291,5 @@ TEST(transfers_go_on_while_a_thread_waits)
     core_open(&gate);
     pthread_join(first.thread, NULL);
     assert_int_equal(wrong, 0);
-    assert_ok(omprma_queue_destroy(queue));
     assert_ok(omprma_queue_destroy(first.queue));
-    core_stop();
 }

@@ -62,14 +62,13 @@ static int use_all(const struct handles *has)
     return 0;
 }
 
-TEST(a_forked_process_has_none)
+CORE_TEST(a_forked_process_has_none, 1)
 {
     struct handles has;
     uint64_t word = 7, back = 0;
     pid_t child;
     int status;
 
-    core_start(&(struct core_options){0});
     has = (struct handles){core_queue(0), core_event(), core_alloc(0, sizeof(word))};
     assert_ok(omprma_submit(has.queue, has.there, &word, sizeof(word)));
     assert_ok(omprma_event_record(has.event, has.queue));
@@ -88,5 +87,4 @@ TEST(a_forked_process_has_none)
     assert_ok(omprma_queue_destroy(has.queue));
     assert_int_equal(back, word);
     omprma_event_destroy(has.event);
-    core_stop();
 }

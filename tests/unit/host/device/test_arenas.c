@@ -31,14 +31,13 @@ static const struct memory *memory_of(int worker)
     return &native->memory;
 }
 
-TEST(more_arenas_than_there_can_be)
+CORE_TEST(more_arenas_than_there_can_be, 1, .arena = ARENA, .memory = UINT64_C(1) << 30)
 {
     const struct memory *memory;
     uint64_t attached, used;
     omprma_addr_t more;
     int count = 0, arenas;
 
-    core_start(&(struct core_options){.arena = ARENA, .memory = UINT64_C(1) << 30});
     memory = memory_of(0);
     while (count < BLOCKS_MOST && fill_arena(&blocks[count]) == OMPRMA_OK)
         count++;
@@ -58,17 +57,15 @@ TEST(more_arenas_than_there_can_be)
         assert_ok(omprma_free(0, blocks[i]));
     for (int i = count / 2; i < count; i++)
         assert_ok(fill_arena(&blocks[i]));
-    core_stop();
 }
 
 /* A worker that does not answer: what is free is free at once. */
-TEST(a_free_does_not_wait)
+CORE_TEST(a_free_does_not_wait, 1, .arena = ARENA, .memory = UINT64_C(1) << 30)
 {
     enum { COUNT = 20 };
     const struct memory *memory;
     omprma_addr_t again;
 
-    core_start(&(struct core_options){.arena = ARENA, .memory = UINT64_C(1) << 30});
     memory = memory_of(0);
     for (int i = 0; i < COUNT; i++)
         assert_ok(fill_arena(&blocks[i]));
@@ -82,13 +79,11 @@ TEST(a_free_does_not_wait)
     /* What comes after it on the worker finds the arenas gone. */
     assert_ok(omprma_alloc(0, 3 * ARENA, &again));
     assert_in_range(memory->count, 2, 3);
-    core_stop();
 }
 
 /* More are given back than messages may be under way. */
-TEST(many_are_given_back)
+CORE_TEST(many_are_given_back, 1, .arena = ARENA, .memory = UINT64_C(1) << 30)
 {
-    core_start(&(struct core_options){.arena = ARENA, .memory = UINT64_C(1) << 30});
     for (int round = 0; round < 20; round++) {
         for (int i = 0; i < 30; i++)
             assert_ok(fill_arena(&blocks[i]));
@@ -99,5 +94,4 @@ TEST(many_are_given_back)
         if (round % 2)
             core_release(0);
     }
-    core_stop();
 }

@@ -19,16 +19,12 @@ static uint64_t used(int device)
     return info.used_bytes;
 }
 
-TEST(not_while_somebody_may_use_it)
+CORE_TEST(not_while_somebody_may_use_it, 1)
 {
-    omprma_queue_t *queue, *idle;
-    omprma_addr_t block, other;
+    omprma_queue_t *queue = core_queue(0), *idle = core_queue(0);
+    omprma_addr_t block = core_alloc(0, BYTES), other;
     bool inside = true;
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    idle = core_queue(0);
-    block = core_alloc(0, BYTES);
     core_close(queue, &gate);
     assert_ok(launch(queue, KERNEL(kernel_add), block, 8, 1));
     assert_ok(omprma_free(0, block));
@@ -44,7 +40,6 @@ TEST(not_while_somebody_may_use_it)
     assert_ok(omprma_queue_synchronize(queue));
     assert_int_equal(used(0), 0);
     assert_int_equal(omprma_free(0, block), OMPRMA_ERR_ADDRESS);
-    core_stop();
 }
 
 /* Of the way that start-up chose, within a worker, and of rows. */
@@ -94,13 +89,11 @@ TEST(not_while_another_device_copies_there)
 }
 
 /* Nothing is under way: at once, as ever. */
-TEST(at_once_when_nothing_is_under_way)
+CORE_TEST(at_once_when_nothing_is_under_way, 1)
 {
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
     omprma_addr_t block;
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
     for (int i = 0; i < 100; i++) {
         block = core_alloc(0, BYTES);
         assert_ok(launch(queue, KERNEL(kernel_add), block, 8, 1));
@@ -108,7 +101,6 @@ TEST(at_once_when_nothing_is_under_way)
         assert_ok(omprma_free(0, block));
         assert_null(core_device(0)->memory.retired_first);
     }
-    core_stop();
 }
 
 static void *open_later(void *data)
@@ -119,15 +111,13 @@ static void *open_later(void *data)
 }
 
 /* A device that is full waits for what was freed. */
-TEST(a_full_device_waits)
+CORE_TEST(a_full_device_waits, 1, .arena = 8 << 20, .memory = 8 << 20)
 {
     omprma_addr_t block[64];
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
     pthread_t thread;
     int count = 0;
 
-    core_start(&(struct core_options){.arena = 8 << 20, .memory = 8 << 20});
-    queue = core_queue(0);
     while (omprma_alloc(0, BYTES, &block[count]) == OMPRMA_OK)
         count++;
     assert_in_range(count, 2, 63);
@@ -138,7 +128,6 @@ TEST(a_full_device_waits)
     assert_true(atomic_load(&gate.open));
     pthread_join(thread, NULL);
     assert_int_equal(omprma_alloc(0, BYTES, &block[count]), OMPRMA_ERR_DEVICE_MEMORY);
-    core_stop();
 }
 
 static uint64_t arena_bytes(void)
@@ -150,15 +139,13 @@ static uint64_t arena_bytes(void)
 }
 
 /* The last of what an arena held is given back when the kernel that it was freed under is over. */
-TEST(empty_arenas_go_when_the_last_block_does)
+CORE_TEST(empty_arenas_go_when_the_last_block_does, 1, .arena = 1 << 20)
 {
     enum { BLOCKS = 4, BLOCK = 8 << 20 };
     omprma_addr_t block[BLOCKS];
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
     uint64_t all;
 
-    core_start(&(struct core_options){.arena = 1 << 20});
-    queue = core_queue(0);
     for (int i = 0; i < BLOCKS; i++)
         block[i] = core_alloc(0, BLOCK);
     all = core_device(0)->memory.attached_bytes;
@@ -170,8 +157,6 @@ TEST(empty_arenas_go_when_the_last_block_does)
     assert_ok(omprma_queue_synchronize(queue));
     assert_true(core_device(0)->memory.attached_bytes < all);
     assert_int_equal(core_device(0)->memory.attached_bytes, arena_bytes());
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* Threads that launch, and free each other's blocks: what a kernel finds was written for it. */
@@ -211,11 +196,10 @@ static void *launch_and_free(void *data)
     return NULL;
 }
 
-TEST(early_frees_are_harmless)
+CORE_TEST(early_frees_are_harmless, 1)
 {
     struct worker_thread thread[COUNT];
 
-    core_start(&(struct core_options){0});
     core_choose(0, 512, true);
     for (int i = 0; i < COUNT; i++) {
         thread[i].number = i;
@@ -224,5 +208,4 @@ TEST(early_frees_are_harmless)
     for (int i = 0; i < COUNT; i++)
         pthread_join(thread[i].thread, NULL);
     assert_int_equal(used(0), 0);
-    core_stop();
 }

@@ -48,21 +48,16 @@ TEST(its_transfers_are_given_up)
 
 /* Each is over at once, so nobody waits, and nobody would take what the worker acknowledges. More
  * messages than may be unacknowledged are needed for that. */
-TEST(the_worker_stays_awake)
+CORE_TEST(the_worker_stays_awake, 1)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, 8);
     uint32_t until;
 
-    core_start(&(struct core_options){0});
     core_choose(0, 0, true);
-    queue = core_queue(0);
-    there = core_alloc(0, 8);
     until = core_device(0)->peer->sent + 2 * PEER_WINDOW;
     while (core_device(0)->peer->sent < until) {
         assert_ok(omprma_submit(queue, there, data, 8));
         assert_ok(omprma_queue_synchronize(queue));
     }
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }

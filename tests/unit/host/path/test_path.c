@@ -2,10 +2,7 @@
 /* test_path.c: which path takes which hop; and a path that only this file knows is ordered, named,
  * counted, failed and abandoned as the others are.
  * Covers: path.c inline.c two_sided.c */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include "tests/unit/cmocka_both.h"
+#include "tests/unit/test.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -107,11 +104,19 @@ static void let_go(struct operation *operation)
     operation_drop(&runtime_get()->operations, operation);
 }
 
-static void what_is_behind_follows_it(void **state)
+static int be_impatient(void **state)
+{
+    (void)state;
+    alarm(60);
+    return 0;
+}
+
+TEST_GROUP(be_impatient, NULL)
+
+TEST(what_is_behind_follows_it)
 {
     struct operation *submit, *retrieve;
 
-    (void)state;
     begin();
     core_count();
     memset(data, 7, BYTES);
@@ -145,15 +150,13 @@ static void what_is_behind_follows_it(void **state)
     let_go(submit);
     let_go(retrieve);
     runtime_unlock(runtime_get());
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
-static void it_may_fail(void **state)
+TEST(it_may_fail)
 {
     struct operation *submit;
 
-    (void)state;
     begin();
     path.fails = true;
     runtime_lock(runtime_get());
@@ -167,15 +170,13 @@ static void it_may_fail(void **state)
     runtime_lock(runtime_get());
     let_go(submit);
     runtime_unlock(runtime_get());
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
-static void a_lost_worker_leaves_it(void **state)
+TEST(a_lost_worker_leaves_it)
 {
     struct operation *submit;
 
-    (void)state;
     begin();
     path.stops = true;
     runtime_lock(runtime_get());
@@ -193,13 +194,12 @@ static void a_lost_worker_leaves_it(void **state)
 }
 
 /* By its own name. */
-static void the_trace_tells_of_it(void **state)
+TEST(the_trace_tells_of_it)
 {
     char file[] = "/tmp/omprma-trace-XXXXXX", line[4096];
     int descriptor = mkstemp(file), found = 0;
     FILE *trace;
 
-    (void)state;
     assert_true(descriptor >= 0);
     setenv("OMPRMA_TRACE", file, 1);
     begin();
@@ -208,8 +208,7 @@ static void the_trace_tells_of_it(void **state)
     let_go(append_made_up(queue, true, there, data));
     let_go(append_made_up(queue, false, there, back));
     runtime_unlock(runtime_get());
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
     close(descriptor); /* of an older file */
     trace = fopen(file, "r");
     assert_non_null(trace);
@@ -224,11 +223,10 @@ static void the_trace_tells_of_it(void **state)
 /* ---- a transfer with a command ---- */
 
 /* Neither leaves while the message may not, and the transfer begins when it has. */
-static void two_sided_begins_with_its_command(void **state)
+TEST(two_sided_begins_with_its_command)
 {
     struct operation *command, *move;
 
-    (void)state;
     begin();
     core_choose(0, 0, false);
     runtime_lock(runtime_get());
@@ -254,17 +252,15 @@ static void two_sided_begins_with_its_command(void **state)
     let_go(command);
     let_go(move);
     runtime_unlock(runtime_get());
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 /* What the worker is told behind it joins its message. */
-static void commands_join_the_message_of_a_transfer(void **state)
+TEST(commands_join_the_message_of_a_transfer)
 {
     struct hop hop;
     struct operation *command, *launched;
 
-    (void)state;
     begin();
     runtime_lock(runtime_get());
     hop = hop_of_program(queue, true, there, data, BYTES, true);
@@ -276,8 +272,7 @@ static void commands_join_the_message_of_a_transfer(void **state)
     assert_true(launched->message == command->message);
     assert_true(launched->prev->move.command == command);
     runtime_unlock(runtime_get());
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 /* ---- what takes what ---- */
@@ -304,13 +299,12 @@ static void check_takes(const struct hop *hop, const struct path_ops *const *wan
 
 #define CHECK_TAKES(hop, ...) check_takes(hop, (const struct path_ops *const[]){__VA_ARGS__, NULL})
 
-static void every_hop_has_its_paths(void **state)
+TEST(every_hop_has_its_paths)
 {
     struct hop hop;
     struct device *device, *other;
     uint32_t count;
 
-    (void)state;
     begin();
     device = core_device(0);
     other = core_device(1);
@@ -339,22 +333,5 @@ static void every_hop_has_its_paths(void **state)
     CHECK_TAKES(&hop, &path_send, &path_application);
     hop.to.device = device;
     CHECK_TAKES(&hop, &path_copy);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_behind_follows_it),
-        cmocka_unit_test(it_may_fail),
-        cmocka_unit_test(a_lost_worker_leaves_it),
-        cmocka_unit_test(the_trace_tells_of_it),
-        cmocka_unit_test(two_sided_begins_with_its_command),
-        cmocka_unit_test(commands_join_the_message_of_a_transfer),
-        cmocka_unit_test(every_hop_has_its_paths),
-    };
-
-    alarm(60);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    core_end();
 }

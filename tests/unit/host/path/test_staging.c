@@ -311,8 +311,7 @@ static void a_put_that_fails(void **state)
         assert_all_given_back();
         check_well(FAR);
     }
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 /* A device that faults with pieces under way gives the slots of others back. */

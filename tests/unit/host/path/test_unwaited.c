@@ -3,10 +3,7 @@
  * launches and with each other, beside a model; when they are taken; how they fail, and are left;
  * and a thread that rests until something comes in.
  * Covers: copier.c path/thread.c */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -41,8 +38,7 @@ static void begin(const struct core_options *o)
 
 static void end(void)
 {
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 static uint64_t moved(enum data_kind kind)
@@ -50,11 +46,19 @@ static uint64_t moved(enum data_kind kind)
     return stats_of(runtime_get(), 0)->cell[kind][PATH_THREAD].operations;
 }
 
-static void they_keep_the_order_of_the_queue(void **state)
+static int be_impatient(void **state)
+{
+    (void)state;
+    alarm(60);
+    return 0;
+}
+
+TEST_GROUP(be_impatient, NULL)
+
+TEST(they_keep_the_order_of_the_queue)
 {
     struct draw from = {7};
 
-    (void)state;
     begin(&(struct core_options){.delay = 1});
     assert_ok(omprma_submit(queue, there, model, BYTES));
     for (int i = 0; i < 300; i++) {
@@ -106,11 +110,10 @@ static bool goes_by_thread(uint64_t bytes)
     return after > before;
 }
 
-static void who_waits_copies(void **state)
+TEST(who_waits_copies)
 {
     struct datapath *local;
 
-    (void)state;
     begin(&(struct core_options){.delay = 1});
     assert_true(goes_by_thread(LEAST));
     assert_false(goes_by_thread(LEAST - 1));
@@ -129,12 +132,11 @@ static void who_waits_copies(void **state)
 }
 
 /* Behind a kernel it begins when somebody looks; else it comes by nobody's call. */
-static void the_program_takes_no_part(void **state)
+TEST(the_program_takes_no_part)
 {
     struct gate gate;
     unsigned char *at;
 
-    (void)state;
     begin(&(struct core_options){.delay = 1});
     at = (unsigned char *)(uintptr_t)there;
     memset(data, 9, BYTES);
@@ -156,12 +158,11 @@ static void the_program_takes_no_part(void **state)
 }
 
 /* A page of those between is gone when the thread comes to it. */
-static void memory_that_is_gone_fails_the_queue(void **state)
+TEST(memory_that_is_gone_fails_the_queue)
 {
     char *gone = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct gate gate;
 
-    (void)state;
     begin(&(struct core_options){.delay = 1});
     for (int submit = 0; submit < 2; submit++) {
         core_close(queue, &gate);
@@ -187,11 +188,10 @@ static void memory_that_is_gone_fails_the_queue(void **state)
 }
 
 /* What is under way is left when its device is lost: its memory is not used from then on. */
-static void a_lost_worker_is_left(void **state)
+TEST(a_lost_worker_is_left)
 {
     struct runtime *runtime;
 
-    (void)state;
     for (int i = 0; i < 20; i++) {
         begin(&(struct core_options){.delay = 1});
         runtime = runtime_get();
@@ -251,13 +251,12 @@ static void wait_for_pieces(int pieces)
 }
 
 /* Not the whole copy, but the piece that is under way is waited for. */
-static void who_leaves_waits_for_a_piece(void **state)
+TEST(who_leaves_waits_for_a_piece)
 {
     struct copier copier;
     struct copying *first, *second;
     int before, after;
 
-    (void)state;
     copier_begin(&copier, tell, NULL);
     first = copy_slowly(&copier, SLOW_PIECES);
     second = copy_slowly(&copier, 3);
@@ -286,13 +285,12 @@ static void ring(void)
     core_device(0)->peer->can_ring = true; /* the null channel's bells do */
 }
 
-static void who_rests_is_woken_by_a_result(void **state)
+TEST(who_rests_is_woken_by_a_result)
 {
     int64_t begun = clock_ns();
     omprma_event_t *event;
     bool done = false;
 
-    (void)state;
     begin(&(struct core_options){.delay = 1});
     assert_ok(omprma_event_create(&event));
     assert_false(omprma_rest(1)); /* not where workers cannot ring */
@@ -320,13 +318,12 @@ static void *rest(void *data_)
 }
 
 /* Others wait meanwhile, and sleep at the same bell. */
-static void who_rests_leaves_the_bell_to_those_that_wait(void **state)
+TEST(who_rests_leaves_the_bell_to_those_that_wait)
 {
     _Atomic bool over = false;
     pthread_t thread;
     int64_t begun;
 
-    (void)state;
     begin(&(struct core_options){.delay = 1});
     ring();
     assert_int_equal(pthread_create(&thread, NULL, rest, (void *)&over), 0);
@@ -339,21 +336,4 @@ static void who_rests_leaves_the_bell_to_those_that_wait(void **state)
     atomic_store(&over, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
     end();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_keep_the_order_of_the_queue),
-        cmocka_unit_test(who_waits_copies),
-        cmocka_unit_test(the_program_takes_no_part),
-        cmocka_unit_test(memory_that_is_gone_fails_the_queue),
-        cmocka_unit_test(a_lost_worker_is_left),
-        cmocka_unit_test(who_leaves_waits_for_a_piece),
-        cmocka_unit_test(who_rests_is_woken_by_a_result),
-        cmocka_unit_test(who_rests_leaves_the_bell_to_those_that_wait),
-    };
-
-    alarm(60);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

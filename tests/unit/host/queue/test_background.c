@@ -72,15 +72,12 @@ TEST(it_is_made_on_demand)
 }
 
 /* On every way, again after it has fallen asleep, and not when it is not asked for any more. */
-TEST(what_is_under_way_goes_on)
+CORE_TEST(what_is_under_way_goes_on, 1)
 {
     static unsigned char data[BYTES];
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, BYTES);
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    there = core_alloc(0, BYTES);
     assert_ok(omprma_progress_thread(1));
     for (int way = 0; way < 3; way++) {
         assert_true(comes_true(is_asleep));
@@ -100,8 +97,6 @@ TEST(what_is_under_way_goes_on)
     assert_false(was_called());
     assert_ok(omprma_queue_synchronize(queue));
     assert_true(was_called());
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 static atomic_int ran;
@@ -123,9 +118,8 @@ static void *wait_for(void *queue)
     return (void *)(intptr_t)omprma_queue_synchronize(queue);
 }
 
-TEST(what_nobody_asks_for_is_sent)
+CORE_TEST(what_nobody_asks_for_is_sent, 1, .lanes = 3, .progress_thread = true)
 {
-    core_start(&(struct core_options){.lanes = 3, .progress_thread = true});
     for (int waits = 0; waits < 2; waits++) {
         omprma_queue_t *queue[3] = {core_queue(0), core_queue(0), core_queue(0)};
         struct gate gate;
@@ -144,17 +138,14 @@ TEST(what_nobody_asks_for_is_sent)
         for (int i = 0; i < 3; i++)
             assert_ok(omprma_queue_destroy(queue[i]));
     }
-    core_stop();
 }
 
 /* Nobody has asked for the end of what was sent either, and it is not looked for for ever. */
-TEST(it_sleeps_when_all_is_over)
+CORE_TEST(it_sleeps_when_all_is_over, 1, .progress_thread = true)
 {
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
     uint64_t looks;
 
-    core_start(&(struct core_options){.progress_thread = true});
-    queue = core_queue(0);
     assert_ok(launch(queue, KERNEL(kernel_nap), 100, 0, 0));
     assert_ok(omprma_queue_flush(queue));
     assert_true(comes_true(is_asleep));
@@ -162,7 +153,6 @@ TEST(it_sleeps_when_all_is_over)
     kernel_nap(20000);
     assert_int_equal(atomic_load(&runtime_get()->looks), looks);
     assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* One that asks, and asks no more, while others use queues. */
@@ -178,17 +168,14 @@ static void *ask(void *over)
     return NULL;
 }
 
-TEST(it_may_be_asked_for_at_any_time)
+CORE_TEST(it_may_be_asked_for_at_any_time, 1)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, 8);
     uint64_t count = 0;
     atomic_bool over = false;
     pthread_t thread[2];
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    there = core_alloc(0, 8);
     assert_ok(omprma_submit(queue, there, &count, 8));
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, ask, &over), 0);
@@ -206,6 +193,4 @@ TEST(it_may_be_asked_for_at_any_time)
     atomic_store(&over, true);
     for (int i = 0; i < 2; i++)
         pthread_join(thread[i], NULL);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }

@@ -118,49 +118,38 @@ TEST(messages_that_are_not_executed_are_few)
         assert_ok(omprma_queue_synchronize(queue));
         assert_int_equal(count, way == 0 ? COUNT : 0);
         assert_int_equal(make_progress(queue), 0);
-        assert_ok(omprma_queue_destroy(queue));
-        core_stop();
+        core_end();
     }
 }
 
 /* Nobody waits for the results that tell how far the worker is. */
-TEST(small_submits_are_not_waited_for)
+CORE_TEST(small_submits_are_not_waited_for, 1)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, 8);
 
-    core_start(&(struct core_options){0});
     core_choose(0, 512, true);
-    queue = core_queue(0);
-    there = core_alloc(0, 8);
     core_hold(0); /* the worker answers nothing */
     for (int i = 0; i < QUEUE_MARK_MESSAGES + 10; i++) {
         assert_ok(omprma_submit(queue, there, out, 8));
         assert_ok(omprma_queue_synchronize(queue));
     }
     core_release(0);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* Of one construct with many parts the first ones leave before the last ones come. */
-TEST(full_messages_leave_meanwhile)
+CORE_TEST(full_messages_leave_meanwhile, 1)
 {
     enum { PARTS = 2000 }; /* of a few messages */
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, 64);
 
-    core_start(&(struct core_options){0});
     core_choose(0, 512, true);
-    queue = core_queue(0);
-    there = core_alloc(0, 64);
     for (int i = 0; i < PARTS; i++)
         assert_ok(omprma_submit(queue, there, out, 64));
     assert_in_range(queue->appended - queue->issued, 1, PARTS / 2);
     assert_in_range(items_of(queue), 1, 4);
     assert_ok(omprma_queue_synchronize(queue));
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* ---- who holds back has asked ---- */
@@ -189,8 +178,7 @@ TEST(a_result_that_is_not_enough)
     alarm(LIMIT_S);
     assert_ok(omprma_queue_synchronize(queue));
     alarm(0);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 static void *synchronize(void *queue)
@@ -230,9 +218,7 @@ TEST(what_others_append_while_one_waits)
     alarm(LIMIT_S);
     pthread_join(thread, NULL);
     alarm(0);
-    assert_ok(omprma_queue_destroy(queue));
-    assert_ok(omprma_queue_destroy(other));
-    core_stop();
+    core_end();
 }
 
 static int refusals; /* that are to come */
@@ -247,16 +233,13 @@ static bool refuse_some(struct channel *channel, int peer, uint32_t bytes)
 
 /* A message for which the channel has no room stays; who waits for it looks again until there is
  * some, of which nobody tells. */
-TEST(what_finds_no_room_leaves_when_there_is_some)
+CORE_TEST(what_finds_no_room_leaves_when_there_is_some, 1)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, 16);
     struct channel_ops ops;
 
-    core_start(&(struct core_options){0});
     core_choose(0, 512, true);
-    queue = core_queue(0);
-    there = core_alloc(0, 16);
     ops = *runtime_get()->channel->ops;
     ops.has_room = refuse_some;
     runtime_get()->channel->ops = &ops;
@@ -268,8 +251,6 @@ TEST(what_finds_no_room_leaves_when_there_is_some)
     assert_ok(omprma_queue_synchronize(queue));
     alarm(0);
     assert_int_equal(refusals, 0);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* ---- callers that wait for room ---- */
@@ -369,9 +350,7 @@ TEST(a_full_queue_holds_who_appends)
         assert_ok(omprma_retrieve(queue, &count, there, 8));
         assert_ok(omprma_queue_synchronize(queue));
         assert_int_equal(count, CALLERS * COUNT);
-        assert_ok(omprma_queue_destroy(queue));
-        assert_ok(omprma_queue_destroy(other));
-        core_stop();
+        core_end();
     }
 }
 
@@ -394,7 +373,7 @@ static void *broadcast_once(void *data)
 }
 
 /* Although the first of its queues is empty. */
-TEST(a_broadcast_needs_room_in_each_queue)
+CORE_TEST(a_broadcast_needs_room_in_each_queue, 2)
 {
     static struct broadcaster self;
     omprma_queue_t *other;
@@ -403,7 +382,6 @@ TEST(a_broadcast_needs_room_in_each_queue)
     struct gate gate;
     uint64_t count = 0;
 
-    core_start(&(struct core_options){.workers = 2});
     self.over = false;
     for (int i = 0; i < 2; i++) {
         core_choose(i, 512, true);
@@ -428,17 +406,15 @@ TEST(a_broadcast_needs_room_in_each_queue)
     for (int i = 0; i < 2; i++)
         assert_ok(omprma_queue_destroy(self.queue[i]));
     assert_ok(omprma_queue_destroy(other));
-    core_stop();
 }
 
-TEST(a_failure_lets_them_go)
+CORE_TEST(a_failure_lets_them_go, 1)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
     uint64_t count = 0;
 
     core_make_hole();
-    core_start(&(struct core_options){0});
     core_choose(0, 512, true);
     queue = old_queue(0);
     there = core_alloc(0, 8);
@@ -461,23 +437,18 @@ TEST(a_failure_lets_them_go)
         assert_ok(omprma_queue_synchronize(queue));
         assert_int_equal(count, round); /* none of the caller's were run */
     }
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* A failure, and so many messages behind it that one of them, or the reset, brings a result that
  * nobody waits for: the failure is told once, and the queue is well again. */
-TEST(failures_before_marked_messages)
+CORE_TEST(failures_before_marked_messages, 1)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, 16);
     uint64_t count = 0;
 
     core_make_hole();
-    core_start(&(struct core_options){0});
     core_choose(0, 512, true);
-    queue = core_queue(0);
-    there = core_alloc(0, 16);
     assert_ok(omprma_submit(queue, there, &count, 8));
     for (int behind = QUEUE_MARK_MESSAGES - 5; behind < QUEUE_MARK_MESSAGES + 5; behind++) {
         assert_ok(omprma_queue_synchronize(queue));
@@ -496,8 +467,6 @@ TEST(failures_before_marked_messages)
     assert_ok(omprma_retrieve(queue, &count, there, 8));
     assert_ok(omprma_queue_synchronize(queue));
     assert_int_equal(count, 10);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* ---- what is appended ends without those who wait for room ---- */
@@ -525,8 +494,7 @@ TEST(retrieves_behind_an_open_message)
             assert_ok(omprma_retrieve(queue, into + 1000 * i, there, 1000));
         assert_ok(omprma_queue_synchronize(queue));
         assert_all(into, (uint64_t)1000 * MANY, way + 4);
-        assert_ok(omprma_queue_destroy(queue));
-        core_stop();
+        core_end();
     }
     free(into);
 }

@@ -103,9 +103,7 @@ static void failures(int devices, int lanes)
     assert_int_equal(omprma_queue_destroy(queue), OMPRMA_ERR_ADDRESS);
     queue = core_queue(0); /* the same again, and clean */
     check_well(queue, there, 100);
-    assert_ok(omprma_queue_destroy(queue));
-    assert_ok(omprma_queue_destroy(other));
-    core_stop();
+    core_end();
 }
 
 TEST(a_failed_queue_is_clean_after_synchronize)
@@ -117,15 +115,12 @@ TEST(a_failed_queue_is_clean_after_synchronize)
 }
 
 /* The destination's range is bad: the source's queue learns it, whatever came of the source. */
-TEST(the_far_end_of_an_exchange_fails)
+CORE_TEST(the_far_end_of_an_exchange_fails, 2)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t from;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t from = core_alloc(0, BYTES);
 
     core_make_hole();
-    core_start(&(struct core_options){.workers = 2});
-    queue = core_queue(0);
-    from = core_alloc(0, BYTES);
     for (int round = 0; round < 10; round++) {
         core_exchange_by(round < 5 ? EXCHANGE_SEND : EXCHANGE_APPLICATION);
         assert_ok(omprma_exchange(queue, from, 1, core_hole, round % 2 ? BYTES : 100));
@@ -133,7 +128,6 @@ TEST(the_far_end_of_an_exchange_fails)
         check_well(queue, from, 100);
     }
     assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* Who waits for an event of a queue that fails before it, fails too; a later event is none of it.
@@ -171,29 +165,21 @@ TEST(failures_travel_along_events)
             check_well(second, there, 100);
         }
         omprma_event_destroy(event);
-        assert_ok(omprma_queue_destroy(first));
-        assert_ok(omprma_queue_destroy(second));
-        core_stop();
+        core_end();
     }
 }
 
 /* The worker learns only after the failed queue was reset that another waited for it: because that
  * one was busy, or because its message left later. */
-TEST(failures_are_remembered_after_reset)
+CORE_TEST(failures_are_remembered_after_reset, 1)
 {
-    omprma_queue_t *first, *second;
-    omprma_event_t *before, *after;
-    omprma_addr_t counter;
+    omprma_queue_t *first = core_queue(0), *second = core_queue(0);
+    omprma_event_t *before = core_event(), *after = core_event();
+    omprma_addr_t counter = core_alloc(0, 8);
     uint64_t count = 0;
 
     core_make_hole();
-    core_start(&(struct core_options){0});
     core_choose(0, 8192, false);
-    first = core_queue(0);
-    second = core_queue(0);
-    before = core_event();
-    after = core_event();
-    counter = core_alloc(0, 8);
     assert_ok(omprma_submit(second, counter, &count, 8));
     for (int round = 0; round < 8; round++) {
         struct gate gate;
@@ -233,26 +219,17 @@ TEST(failures_are_remembered_after_reset)
     }
     omprma_event_destroy(before);
     omprma_event_destroy(after);
-    assert_ok(omprma_queue_destroy(first));
-    assert_ok(omprma_queue_destroy(second));
-    core_stop();
 }
 
 /* An event that was complete stays complete when its queue fails later, however often. */
-TEST(complete_events_stay_complete)
+CORE_TEST(complete_events_stay_complete, 1)
 {
-    omprma_queue_t *first, *second;
-    omprma_event_t *event, *failed;
-    omprma_addr_t there;
+    omprma_queue_t *first = core_queue(0), *second = core_queue(0);
+    omprma_event_t *event = core_event(), *failed = core_event();
+    omprma_addr_t there = core_alloc(0, 100);
     bool done = false;
 
     core_make_hole();
-    core_start(&(struct core_options){0});
-    first = core_queue(0);
-    second = core_queue(0);
-    there = core_alloc(0, 100);
-    event = core_event();
-    failed = core_event();
     check_well(first, there, 100);
     assert_ok(omprma_event_record(event, first));
     for (int i = 0; i < 4; i++) {
@@ -270,19 +247,15 @@ TEST(complete_events_stay_complete)
     omprma_event_destroy(failed);
     assert_ok(omprma_queue_destroy(first));
     assert_ok(omprma_queue_destroy(second));
-    core_stop();
 }
 
 /* MPI itself refuses a transfer. */
-TEST(a_transfer_that_cannot_start)
+CORE_TEST(a_transfer_that_cannot_start, 1, .fail_start = 2000, .delay = CORE_NO_DELAY)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, BYTES);
     int failed = 0;
 
-    core_start(&(struct core_options){.fail_start = 2000, .delay = CORE_NO_DELAY});
-    queue = core_queue(0);
-    there = core_alloc(0, BYTES);
     core_choose(0, 0, true);
     for (int i = 0; i < 2000; i++) {
         omprma_status_t status = omprma_submit(queue, there, out, i % 2 ? BYTES : 100);
@@ -297,6 +270,4 @@ TEST(a_transfer_that_cannot_start)
     }
     assert_int_equal(failed, 1);
     check_well(queue, there, BYTES);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }

@@ -16,20 +16,13 @@ static unsigned char data[BIG];
 /* ---- events */
 
 /* Of one device, behind a small submit that is not answered; the other's event has failed. */
-TEST(a_cleared_failure_is_past)
+CORE_TEST(a_cleared_failure_is_past, 2)
 {
-    omprma_event_t *failed, *before, *after;
-    omprma_queue_t *queue, *bad;
-    omprma_addr_t there;
+    omprma_event_t *failed = core_event(), *before = core_event(), *after = core_event();
+    omprma_queue_t *queue = core_queue(0), *bad = core_queue(1);
+    omprma_addr_t there = core_alloc(0, 64);
 
-    core_start(&(struct core_options){.workers = 2});
     core_make_hole();
-    failed = core_event();
-    before = core_event();
-    after = core_event();
-    queue = core_queue(0);
-    bad = core_queue(1);
-    there = core_alloc(0, 64);
     core_choose(0, 512, false);
     assert_ok(omprma_retrieve(bad, data, core_hole, 8));
     assert_ok(omprma_event_record(failed, bad));
@@ -45,19 +38,15 @@ TEST(a_cleared_failure_is_past)
     omprma_event_destroy(failed);
     omprma_event_destroy(before);
     omprma_event_destroy(after);
-    core_stop();
 }
 
 /* Its queue is gone, and another one in its place. */
-TEST(a_failed_event_outlives_its_queue)
+CORE_TEST(a_failed_event_outlives_its_queue, 1)
 {
-    omprma_event_t *event;
-    omprma_queue_t *queue;
+    omprma_event_t *event = core_event();
+    omprma_queue_t *queue = core_queue(0);
 
-    core_start(&(struct core_options){0});
     core_make_hole();
-    event = core_event();
-    queue = core_queue(0);
     assert_ok(omprma_retrieve(queue, data, core_hole, 8));
     assert_ok(omprma_event_record(event, queue));
     assert_int_equal(omprma_queue_destroy(queue), OMPRMA_ERR_ADDRESS);
@@ -65,24 +54,17 @@ TEST(a_failed_event_outlives_its_queue)
     assert_int_equal(omprma_event_wait(event, queue), OMPRMA_ERR_ADDRESS);
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
     omprma_event_destroy(event);
-    core_stop();
 }
 
 /* An exchange is on its way when the next one is refused: who waits for the first, on the worker,
  * is not disturbed. */
-TEST(what_went_well_before_stays_so)
+CORE_TEST(what_went_well_before_stays_so, 2, .delay = 5000)
 {
-    omprma_queue_t *queue, *waits;
-    omprma_event_t *event;
-    omprma_addr_t from, to;
+    omprma_queue_t *queue = core_queue(0), *waits = core_queue(0);
+    omprma_event_t *event = core_event();
+    omprma_addr_t from = core_alloc(0, BIG), to = core_alloc(1, BIG);
 
-    core_start(&(struct core_options){.workers = 2, .delay = 5000});
     core_make_hole();
-    from = core_alloc(0, BIG);
-    to = core_alloc(1, BIG);
-    queue = core_queue(0);
-    waits = core_queue(0);
-    event = core_event();
     core_choose(0, 512, true);
     core_choose(1, 512, true);
     assert_ok(omprma_exchange(queue, from, 1, to, BIG));
@@ -95,19 +77,17 @@ TEST(what_went_well_before_stays_so)
     assert_ok(omprma_event_synchronize(event));
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
     omprma_event_destroy(event);
-    core_stop();
 }
 
 /* ---- failures */
 
 /* The memory that it uses is free only when both halves are over. */
-TEST(a_refused_transfer_ends_on_both_sides)
+CORE_TEST(a_refused_transfer_ends_on_both_sides, 1, .delay = CORE_NO_DELAY)
 {
     struct operation *half;
     struct runtime *runtime;
     omprma_queue_t *queue, *other;
 
-    core_start(&(struct core_options){.delay = CORE_NO_DELAY});
     core_make_hole();
     core_choose(0, 512, false);
     runtime = runtime_get();
@@ -126,7 +106,6 @@ TEST(a_refused_transfer_ends_on_both_sides)
     runtime_lock(runtime);
     operation_drop(&runtime->operations, half);
     runtime_unlock(runtime);
-    core_stop();
 }
 
 static void kernel_bad(uint64_t at)
@@ -207,12 +186,11 @@ static void submit_small(void *unused, omprma_status_t status)
     chain.calls++;
 }
 
-TEST(a_callback_submits)
+CORE_TEST(a_callback_submits, 1, .delay = 50)
 {
     omprma_queue_t *queue;
 
     chain.calls = 0;
-    core_start(&(struct core_options){.delay = 50});
     queue = core_queue(0);
     chain.queue[0] = core_queue(0);
     chain.there = core_alloc(0, OMPRMA_COPIED_SUBMIT);
@@ -222,7 +200,6 @@ TEST(a_callback_submits)
     assert_ok(launch(queue, KERNEL(kernel_nap), 30000, 0, 0));
     assert_ok(omprma_queue_synchronize(queue));
     assert_int_equal(chain.calls, 1);
-    core_stop();
 }
 
 static void go_on(void *unused, omprma_status_t status)

@@ -60,8 +60,7 @@ static void chains(int lanes, unsigned delay)
         check_chain(queue, there + draw_below(&random, MOST - bytes + 1), sum_there, bytes,
                     &random);
     }
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
 }
 
 TEST(chains_of_all_sizes_and_ways)
@@ -154,8 +153,7 @@ static void random_programs(const struct core_options *options, int steps)
     }
     model_synchronize(&m);
     free(m.memory);
-    assert_ok(omprma_queue_destroy(m.queue));
-    core_stop();
+    core_end();
 }
 
 TEST(random_programs_give_what_they_say)
@@ -168,7 +166,7 @@ TEST(random_programs_give_what_they_say)
 
 /* ---- many operations without waiting ---- */
 
-TEST(thousands_of_submits_without_waiting)
+CORE_TEST(thousands_of_submits_without_waiting, 1)
 {
     enum { COUNT = 5000 };
     omprma_queue_t *queue;
@@ -176,7 +174,6 @@ TEST(thousands_of_submits_without_waiting)
     uint64_t *back = calloc(COUNT, sizeof(*back));
 
     assert_non_null(back);
-    core_start(&(struct core_options){0});
     queue = core_queue(0);
     there = core_alloc(0, COUNT * 8);
     core_choose(0, 16384, true);
@@ -199,22 +196,16 @@ TEST(thousands_of_submits_without_waiting)
     for (uint64_t i = 0; i < COUNT; i++)
         assert_true(back[i] == ~i);
     free(back);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
-TEST(launches_behind_a_long_kernel)
+CORE_TEST(launches_behind_a_long_kernel, 1)
 {
     enum { COUNT = 3000 };
-    omprma_queue_t *queue, *other;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0), *other = core_queue(0);
+    omprma_addr_t there = core_alloc(0, 64);
     uint64_t back = 0, zero = 0;
     bool done = true;
 
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    other = core_queue(0);
-    there = core_alloc(0, 64);
     core_choose(0, 16384, true);
     assert_ok(omprma_submit(queue, there, &zero, 8));
     assert_ok(launch(queue, KERNEL(kernel_nap), 50000, 0, 0));
@@ -233,9 +224,6 @@ TEST(launches_behind_a_long_kernel)
     assert_ok(omprma_retrieve(queue, &back, there, 8));
     assert_ok(omprma_queue_synchronize(queue));
     assert_int_equal(back, COUNT);
-    assert_ok(omprma_queue_destroy(queue));
-    assert_ok(omprma_queue_destroy(other));
-    core_stop();
 }
 
 /* A kernel writes, and each way of reading has to wait for it; then the kernel has to wait for each
@@ -246,16 +234,13 @@ static void kernel_slow_add(uint64_t at, uint64_t bytes, uint64_t value)
     kernel_add(at, bytes, value);
 }
 
-TEST(slow_kernels_are_waited_for)
+CORE_TEST(slow_kernels_are_waited_for, 1, .delay = 30)
 {
     static const uint64_t sizes[] = {8, 5000, 20000, 3 * CORE_PIECE};
     unsigned char *out = bytes_of(3 * CORE_PIECE), *back = bytes_of(3 * CORE_PIECE);
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, 3 * CORE_PIECE);
 
-    core_start(&(struct core_options){.delay = 30});
-    queue = core_queue(0);
-    there = core_alloc(0, 3 * CORE_PIECE);
     for (int way = 0; way < 6; way++) {
         core_choose(0, way % 3 == 0 ? 16384 : way % 3 == 1 ? 8 : 0, way < 3);
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -276,8 +261,6 @@ TEST(slow_kernels_are_waited_for)
     }
     free(out);
     free(back);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* Lets the application's side do what it would do now, were nothing in the way. */
@@ -292,17 +275,13 @@ static void poll_a_while(omprma_queue_t *queue)
 
 /* Small submits are not acknowledged. A one-sided transfer to or from the same place, after
  * synchronize, must not overtake them, even if the worker has not taken them yet. */
-TEST(transfers_do_not_overtake_small_submits)
+CORE_TEST(transfers_do_not_overtake_small_submits, 1, .delay = CORE_NO_DELAY)
 {
     enum { BYTES = 20000, RANGES = 40 /* more than are kept apart */ };
     unsigned char *out = bytes_of(BYTES), *back = bytes_of(BYTES), one[64];
-    omprma_queue_t *small, *large;
-    omprma_addr_t there;
+    omprma_queue_t *small = core_queue(0), *large = core_queue(0);
+    omprma_addr_t there = core_alloc(0, BYTES);
 
-    core_start(&(struct core_options){.delay = CORE_NO_DELAY});
-    small = core_queue(0);
-    large = core_queue(0);
-    there = core_alloc(0, BYTES);
     core_choose(0, 64, true);
     memset(out, 2, BYTES);
     memset(one, 1, sizeof(one));
@@ -332,22 +311,17 @@ TEST(transfers_do_not_overtake_small_submits)
     }
     free(out);
     free(back);
-    assert_ok(omprma_queue_destroy(small));
     assert_ok(omprma_queue_destroy(large));
-    core_stop();
 }
 
 /* The same within one queue, without any synchronize in between, and in both orders. */
-TEST(transfers_and_small_submits_keep_their_order)
+CORE_TEST(transfers_and_small_submits_keep_their_order, 1, .delay = 50)
 {
     enum { BYTES = 20000 };
     unsigned char *out = bytes_of(BYTES), *back = bytes_of(BYTES);
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, 2 * BYTES);
 
-    core_start(&(struct core_options){.delay = 50});
-    queue = core_queue(0);
-    there = core_alloc(0, 2 * BYTES);
     core_choose(0, 64, true);
     for (int round = 0; round < 16; round++) {
         uint32_t first = 0x11111111, last = 0x33333333;
@@ -373,23 +347,18 @@ TEST(transfers_and_small_submits_keep_their_order)
     }
     free(out);
     free(back);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* Transfers of one queue run at the same time unless they touch the same memory. */
-TEST(overlapping_transfers_keep_their_order)
+CORE_TEST(overlapping_transfers_keep_their_order, 1, .delay = 30)
 {
     enum { COUNT = 30, BYTES = CORE_PIECE };
     unsigned char *out = bytes_of(COUNT * BYTES), *back = bytes_of(COUNT * BYTES);
     unsigned char *wanted = bytes_of(BYTES * 2);
     struct draw random = {.state = 3};
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, BYTES * 2);
 
-    core_start(&(struct core_options){.delay = 30});
-    queue = core_queue(0);
-    there = core_alloc(0, BYTES * 2);
     core_choose(0, 0, true);
     memset(wanted, 0, BYTES * 2);
     assert_ok(omprma_submit(queue, there, wanted, BYTES * 2));
@@ -412,22 +381,17 @@ TEST(overlapping_transfers_keep_their_order)
     free(out);
     free(back);
     free(wanted);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* Parts of a range come back, of any size and in any order; what they go to may be used again. */
-TEST(parts_are_like_retrieves)
+CORE_TEST(parts_are_like_retrieves, 1, .delay = 5)
 {
     enum { BYTES = 3 * CORE_PIECE, PARTS = 9, ROUNDS = 200 };
     unsigned char *out = bytes_of(BYTES), *back = bytes_of(BYTES), *wanted = bytes_of(BYTES);
     struct draw random = {.state = 4};
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, BYTES);
 
-    core_start(&(struct core_options){.delay = 5});
-    queue = core_queue(0);
-    there = core_alloc(0, BYTES);
     memset(wanted, 0, BYTES);
     memset(back, 0, BYTES);
     for (int round = 0; round < ROUNDS; round++) {
@@ -459,24 +423,19 @@ TEST(parts_are_like_retrieves)
     free(out);
     free(back);
     free(wanted);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* A small range travels once, and nothing is copied when a part is wrong. */
-TEST(parts_travel_at_once)
+CORE_TEST(parts_travel_at_once, 1)
 {
     enum { BYTES = 64 };
     unsigned char out[BYTES], back[BYTES] = {0};
     const omprma_part_t good[] = {{back + 32, 0, 8}, {back, 56, 8}, {back + 8, 16, 24}, {0}};
     const omprma_part_t outside = {back, 60, 5}, nowhere = {NULL, 0, 1};
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, BYTES);
 
-    core_start(&(struct core_options){0});
     core_count();
-    queue = core_queue(0);
-    there = core_alloc(0, BYTES);
     core_choose(0, BYTES, true);
     for (int i = 0; i < BYTES; i++)
         out[i] = (unsigned char)(i + 1);
@@ -496,6 +455,4 @@ TEST(parts_travel_at_once)
     assert_memory_equal(back, out + 56, 8);
     assert_memory_equal(back + 8, out + 16, 24);
     assert_all(back + 40, BYTES - 40, 0);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }

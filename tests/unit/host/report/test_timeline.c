@@ -2,10 +2,7 @@
 /* test_timeline.c: the file of --trace: tests/tools/trace.jq finds nothing wrong, and all is there.
  * Covers: timeline.c timeline_counters.c timeline_file.c record.c record_events.c
  * recorded_names.c clocks.c regions.c */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include "tests/unit/cmocka_both.h"
+#include "tests/unit/test.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -72,14 +69,29 @@ static void make_regions_of_data(omprma_queue_t *queue, omprma_addr_t there)
     assert_ok(omprma_queue_synchronize(queue));
 }
 
-static void tell_of_all_devices_and_queues(void **state)
+static int begin(void **state)
+{
+    int descriptor = mkstemp(file);
+
+    (void)state;
+    return descriptor < 0 || close(descriptor) != 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return unlink(file);
+}
+
+TEST_GROUP(begin, end)
+
+TEST(tell_of_all_devices_and_queues)
 {
     omprma_queue_t *queue[DEVICES][QUEUES];
     omprma_addr_t there[DEVICES][QUEUES];
     omprma_event_t *event;
     int notes = 0;
 
-    (void)state;
     start(&(struct core_options){.workers = 2, .devices = 2, .lanes = 2});
     event = core_event();
     for (int d = 0; d < DEVICES; d++)
@@ -145,12 +157,11 @@ static void tell_of_all_devices_and_queues(void **state)
 }
 
 /* A queue that nobody synchronizes: a region ends where it is idle behind a launch. */
-static void part_regions_by_launches(void **state)
+TEST(part_regions_by_launches)
 {
     omprma_queue_t *queue;
     omprma_event_t *event;
 
-    (void)state;
     start(&(struct core_options){.workers = 1});
     queue = core_queue(0);
     event = core_event();
@@ -168,13 +179,12 @@ static void part_regions_by_launches(void **state)
 }
 
 /* What fails is there, too, and what was left behind. */
-static void tell_of_failures(void **state)
+TEST(tell_of_failures)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
     unsigned char byte = 0;
 
-    (void)state;
     start(&(struct core_options){.workers = 1});
     queue = core_queue(0);
     there = core_alloc(0, 8);
@@ -189,12 +199,11 @@ static void tell_of_failures(void **state)
 }
 
 /* By its own name. */
-static void tell_by_which_path(void **state)
+TEST(tell_by_which_path)
 {
     omprma_queue_t *queue;
     omprma_addr_t from, to[2];
 
-    (void)state;
     start(&(struct core_options){.workers = 2, .devices = 2});
     queue = core_queue(0);
     from = core_alloc(0, BYTES);
@@ -211,8 +220,7 @@ static void tell_by_which_path(void **state)
         assert_ok(omprma_exchange(queue, from, 2, to[1], BYTES));
     }
     assert_ok(omprma_queue_synchronize(queue));
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
     assert_sound();
     assert_jq("'[.traceEvents[] | select(.name == \"submit\") | .args.path] | unique[]'",
               "rma\ntwo-sided\n");
@@ -234,11 +242,10 @@ static omprma_status_t test_late(struct datapath *path, struct transfer *transfe
     return operation_is_command(late->first) ? OMPRMA_OK : test(path, transfer, done);
 }
 
-static void a_retrieve_ends_with_its_data(void **state)
+TEST(a_retrieve_ends_with_its_data)
 {
     omprma_addr_t there;
 
-    (void)state;
     start(&(struct core_options){.workers = 1});
     late = core_queue(0);
     there = core_alloc(0, CORE_DIRECT);
@@ -248,8 +255,7 @@ static void a_retrieve_ends_with_its_data(void **state)
     assert_ok(omprma_retrieve(late, back[0][0], there, CORE_DIRECT));
     assert_ok(omprma_queue_synchronize(late));
     runtime_get()->two_sided->test = test;
-    assert_ok(omprma_queue_destroy(late));
-    core_stop();
+    core_end();
     assert_sound();
     assert_jq("'[.traceEvents[] | select(.name == \"send\" or .name == \"retrieve\")] | "
               "sort_by(.ts + .dur) | map(\"\\(.cat) \\(.name) \\(.args.bytes)\") | .[]'",
@@ -257,13 +263,12 @@ static void a_retrieve_ends_with_its_data(void **state)
 }
 
 /* Of a long run: as many as are kept, and those before are counted. */
-static void keep_the_last_ones(void **state)
+TEST(keep_the_last_ones)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
     char wanted[64];
 
-    (void)state;
     start(&(struct core_options){.workers = 1});
     queue = core_queue(0);
     there = core_alloc(0, 8);
@@ -283,31 +288,7 @@ static void keep_the_last_ones(void **state)
               "submit\n");
 }
 
-static void write_nothing_without_being_asked(void **state)
+CORE_TEST(write_nothing_without_being_asked, 1)
 {
-    (void)state;
-    core_start(&(struct core_options){.workers = 1});
     assert_null(runtime_get()->recorder);
-    core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tell_of_all_devices_and_queues),
-        cmocka_unit_test(part_regions_by_launches),
-        cmocka_unit_test(tell_of_failures),
-        cmocka_unit_test(tell_by_which_path),
-        cmocka_unit_test(a_retrieve_ends_with_its_data),
-        cmocka_unit_test(keep_the_last_ones),
-        cmocka_unit_test(write_nothing_without_being_asked),
-    };
-    int descriptor = mkstemp(file), status;
-
-    if (descriptor < 0)
-        return 1;
-    close(descriptor);
-    status = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(file);
-    return status;
 }

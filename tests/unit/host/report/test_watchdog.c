@@ -3,10 +3,7 @@
  * kernels, data that moves slowly, programs that do not wait and silent workers are none. Most of
  * it by a clock of the test's own.
  * Covers: watchdog.c describe_queue.c */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include "tests/unit/cmocka_both.h"
+#include "tests/unit/test.h"
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -53,6 +50,8 @@ static int end(void **state)
     close(ends[1]);
     return 0;
 }
+
+TEST_EACH(begin, end)
 
 static void hear(void)
 {
@@ -126,16 +125,12 @@ static void hold(omprma_queue_t *queue, bool held)
 
 /* ---- it is told ---- */
 
-static void who_waits_gets_an_error(void **state)
+CORE_TEST(who_waits_gets_an_error, 1)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t counter;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t counter = core_alloc(0, 8);
     uint64_t count = 0;
 
-    (void)state;
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    counter = core_alloc(0, 8);
     assert_ok(omprma_submit(queue, counter, &count, 8));
     assert_ok(omprma_queue_synchronize(queue));
     hold(queue, true);
@@ -151,18 +146,14 @@ static void who_waits_gets_an_error(void **state)
     assert_ok(omprma_retrieve(queue, &count, counter, 8));
     assert_ok(omprma_queue_destroy(queue));
     assert_int_equal(count, 1);
-    core_stop();
 }
 
 /* Who only asks learns of it as well. */
-static void who_asks_gets_an_error(void **state)
+CORE_TEST(who_asks_gets_an_error, 1)
 {
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
     bool done = false;
 
-    (void)state;
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
     hold(queue, true);
     assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
     while (!done) {
@@ -171,26 +162,17 @@ static void who_asks_gets_an_error(void **state)
     }
     check_stuck(omprma_queue_synchronize(queue));
     hold(queue, false);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* Each queue that somebody wants something of, and what it waits for; no other. */
-static void chains_are_named(void **state)
+CORE_TEST(chains_are_named, 2)
 {
-    omprma_queue_t *stuck, *behind, *other;
-    omprma_event_t *event;
-    omprma_addr_t there;
+    omprma_queue_t *stuck = core_queue(0), *behind = core_queue(1), *other = core_queue(0);
+    omprma_event_t *event = core_event();
+    omprma_addr_t there = core_alloc(1, BYTES);
     char none[64];
 
-    (void)state;
-    core_start(&(struct core_options){.workers = 2});
     core_choose(1, 0, true);
-    stuck = core_queue(0);
-    behind = core_queue(1);
-    other = core_queue(0);
-    there = core_alloc(1, BYTES);
-    event = core_event();
     hold(stuck, true);
     assert_ok(launch(stuck, KERNEL(kernel_nap), 1, 0, 0));
     assert_ok(omprma_event_record(event, stuck));
@@ -213,22 +195,15 @@ static void chains_are_named(void **state)
     assert_ok(omprma_queue_destroy(other));
     hold(stuck, false);
     omprma_event_destroy(event);
-    assert_ok(omprma_queue_destroy(stuck));
-    assert_ok(omprma_queue_destroy(behind));
-    core_stop();
 }
 
 /* Data that this side moves, and what must not pass it. */
-static void data_that_stands_still(void **state)
+CORE_TEST(data_that_stands_still, 1)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, BYTES);
 
-    (void)state;
-    core_start(&(struct core_options){0});
     core_choose(0, 0, true);
-    queue = core_queue(0);
-    there = core_alloc(0, BYTES);
     null_path_stop_peer(runtime_get()->one_sided, 1);
     assert_ok(omprma_submit(queue, there, data, BYTES));
     assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
@@ -244,21 +219,15 @@ static void data_that_stands_still(void **state)
     check_stuck(omprma_queue_synchronize(queue));
     assert_true(core_device(0)->memory.keeps);
     null_path_stop_peer(runtime_get()->one_sided, -1);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* Half of a two-sided transfer, while the worker waits for it. */
-static void data_that_does_not_come(void **state)
+CORE_TEST(data_that_does_not_come, 1)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t there;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, BYTES);
 
-    (void)state;
-    core_start(&(struct core_options){0});
     core_choose(0, 0, false);
-    queue = core_queue(0);
-    there = core_alloc(0, BYTES);
     core_hold(0);
     null_path_hold_data(core.worker[0].server.two_sided, true);
     core_release(0);
@@ -268,18 +237,13 @@ static void data_that_does_not_come(void **state)
         "operation %llu, two-sided transfer of 262144 bytes at 0x%llx, issued, waits for its "
         "data, 0 of 262144 bytes have moved, and the worker's half\n",
         last(queue), (unsigned long long)there);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* A result that the worker owes. */
-static void a_worker_that_forgets(void **state)
+CORE_TEST(a_worker_that_forgets, 1)
 {
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
 
-    (void)state;
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
     assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
     assert_ok(omprma_queue_synchronize(queue));
     runtime_lock(queue->device->runtime);
@@ -288,18 +252,13 @@ static void a_worker_that_forgets(void **state)
     assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
     check_stuck(omprma_queue_synchronize(queue));
     check_said(", issued, waits for a result of the worker, which was asked for\n");
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* Without a standstill, and without an end of it. */
-static void a_queue_can_be_described_at_any_time(void **state)
+CORE_TEST(a_queue_can_be_described_at_any_time, 1)
 {
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
 
-    (void)state;
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
     runtime_lock(queue->device->runtime);
     assert_int_equal(describe_queue(queue), 0);
     runtime_unlock(queue->device->runtime);
@@ -318,17 +277,15 @@ static void a_queue_can_be_described_at_any_time(void **state)
                last(queue), (unsigned long long)KERNEL(kernel_nap), last(queue) - 5);
     hold(queue, false);
     assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* ---- it is none ---- */
 
-static void kernels_take_their_time(void **state)
+TEST(kernels_take_their_time)
 {
     static const struct core_options options[] = {
         {.lanes = 1}, {.lanes = 2}, {.devices = 2, .lanes = 1}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
         omprma_queue_t *queue, *waits;
         struct gate gate;
@@ -354,14 +311,11 @@ static void note_hold(omprma_hold_t *held, void *data_of, omprma_status_t status
     *(omprma_hold_t **)data_of = held;
 }
 
-static void the_program_may_hold_a_queue(void **state)
+CORE_TEST(the_program_may_hold_a_queue, 1)
 {
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
     omprma_hold_t *held = NULL;
 
-    (void)state;
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
     assert_ok(omprma_queue_hold(queue, note_hold, &held));
     assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
     assert_ok(omprma_queue_flush(queue));
@@ -369,28 +323,22 @@ static void the_program_may_hold_a_queue(void **state)
     check_silent();
     omprma_hold_end(held);
     assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
-static void a_long_kernel_is_waited_for(void **state)
+CORE_TEST(a_long_kernel_is_waited_for, 1)
 {
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
 
-    (void)state;
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
     assert_ok(launch(queue, KERNEL(kernel_nap), 2500000, 0, 0));
     assert_ok(omprma_queue_destroy(queue));
     check_silent();
-    core_stop();
 }
 
 /* A program that has ended says what it waits for. */
-static void the_end_says_what_it_waits_for(void **state)
+TEST(the_end_says_what_it_waits_for)
 {
     omprma_queue_t *queue;
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     assert_ok(launch(queue, KERNEL(kernel_nap), 2500000, 0, 0));
@@ -404,13 +352,12 @@ static void the_end_says_what_it_waits_for(void **state)
 
 /* A worker that was told to exit is asked for nothing more, however long it takes: it would not
  * read that. */
-static void who_exits_is_not_asked(void **state)
+TEST(who_exits_is_not_asked)
 {
     struct runtime *runtime;
     struct peer *peer;
     uint32_t last_serial;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2});
     runtime = runtime_get();
     runtime_lock(runtime);
@@ -428,17 +375,12 @@ static void who_exits_is_not_asked(void **state)
 }
 
 /* Data between workers that does not move is for them to tell. */
-static void workers_exchange(void **state)
+CORE_TEST(workers_exchange, 2)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t from, to;
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t from = core_alloc(0, BYTES), to = core_alloc(1, BYTES);
 
-    (void)state;
-    core_start(&(struct core_options){.workers = 2});
     core_exchange_by(EXCHANGE_SEND);
-    queue = core_queue(0);
-    from = core_alloc(0, BYTES);
-    to = core_alloc(1, BYTES);
     core_hold(1);
     null_path_hold_data(core.worker[1].server.two_sided, true);
     core_release(1);
@@ -450,18 +392,15 @@ static void workers_exchange(void **state)
     core_release(1);
     assert_ok(omprma_queue_destroy(queue));
     check_silent();
-    core_stop();
 }
 
 /* A piece now and then. */
-static void slow_data(void **state)
+CORE_TEST(slow_data, 1, .delay = CORE_NO_DELAY)
 {
     struct datapath *path;
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
-    core_start(&(struct core_options){.delay = CORE_NO_DELAY});
     core_choose(0, 0, true);
     path = runtime_get()->one_sided;
     queue = core_queue(0);
@@ -478,16 +417,12 @@ static void slow_data(void **state)
     null_path_stop_peer(path, -1);
     assert_ok(omprma_queue_destroy(queue));
     check_silent();
-    core_stop();
 }
 
-static void silent_workers(void **state)
+CORE_TEST(silent_workers, 2)
 {
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
 
-    (void)state;
-    core_start(&(struct core_options){.workers = 2});
-    queue = core_queue(0);
     core_hold(1);
     assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
     hold(queue, true);
@@ -497,17 +432,13 @@ static void silent_workers(void **state)
     core_release(1);
     hold(queue, false);
     assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
-static void nobody_waits(void **state)
+CORE_TEST(nobody_waits, 1)
 {
-    omprma_queue_t *queue;
+    omprma_queue_t *queue = core_queue(0);
     bool done;
 
-    (void)state;
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
     hold(queue, true);
     assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
     for (int i = 0; i < 40; i++) { /* long enough, if the time between counted */
@@ -518,18 +449,13 @@ static void nobody_waits(void **state)
     check_silent();
     hold(queue, false);
     assert_ok(omprma_queue_destroy(queue));
-    core_stop();
 }
 
 /* What was appended and neither flushed nor asked for is not stuck. */
-static void nobody_wants_anything(void **state)
+CORE_TEST(nobody_wants_anything, 1)
 {
-    omprma_queue_t *queue, *sent;
+    omprma_queue_t *queue = core_queue(0), *sent = core_queue(0);
 
-    (void)state;
-    core_start(&(struct core_options){0});
-    queue = core_queue(0);
-    sent = core_queue(0);
     assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
     assert_ok(launch(sent, KERNEL(kernel_nap), 1, 0, 0));
     assert_ok(omprma_queue_flush(sent));
@@ -537,14 +463,12 @@ static void nobody_wants_anything(void **state)
     assert_ok(omprma_queue_destroy(queue));
     assert_ok(omprma_queue_destroy(sent));
     check_silent();
-    core_stop();
 }
 
-static void without_a_limit(void **state)
+TEST(without_a_limit)
 {
     omprma_queue_t *queue;
 
-    (void)state;
     setenv("OMPRMA_TIMEOUT", "0", 1);
     core_start(&(struct core_options){0});
     queue = core_queue(0);
@@ -554,34 +478,5 @@ static void without_a_limit(void **state)
     pass(LONG_S, false);
     check_silent();
     hold(queue, false);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
-}
-
-#define ENDED(function) cmocka_unit_test_setup_teardown(function, begin, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ENDED(who_waits_gets_an_error),
-        ENDED(who_asks_gets_an_error),
-        ENDED(chains_are_named),
-        ENDED(data_that_stands_still),
-        ENDED(data_that_does_not_come),
-        ENDED(a_worker_that_forgets),
-        ENDED(a_queue_can_be_described_at_any_time),
-        ENDED(kernels_take_their_time),
-        ENDED(the_program_may_hold_a_queue),
-        ENDED(a_long_kernel_is_waited_for),
-        ENDED(the_end_says_what_it_waits_for),
-        ENDED(who_exits_is_not_asked),
-        ENDED(workers_exchange),
-        ENDED(slow_data),
-        ENDED(silent_workers),
-        ENDED(nobody_waits),
-        ENDED(nobody_wants_anything),
-        ENDED(without_a_limit),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    core_end();
 }

@@ -243,12 +243,10 @@ TEST(a_way_to_another_host_that_is_wrong_is_refused)
         }
 }
 
-TEST(a_right_one_is_kept)
+CORE_TEST(a_right_one_is_kept, 2, .delay = CORE_NO_DELAY)
 {
-    core_start(&(struct core_options){.workers = 2, .delay = CORE_NO_DELAY});
     assert_non_null(runtime_get()->one_sided);
     assert_right();
-    core_stop();
 }
 
 static void assert_ends(const struct core_options *options, const char *words)
@@ -282,10 +280,7 @@ TEST(what_was_asked_for_and_is_wrong_ends_the_run)
 }
 
 /* Nobody takes what is wrong there. */
-TEST(what_nobody_takes_is_no_fault)
+CORE_TEST(what_nobody_takes_is_no_fault, 2, .exchange = EXCHANGE_GET, .workers_wrong_puts = 65536)
 {
-    core_start(&(struct core_options){
-        .exchange = EXCHANGE_GET, .workers = 2, .workers_wrong_puts = 65536});
     assert_non_null(runtime_get()->one_sided);
-    core_stop();
 }

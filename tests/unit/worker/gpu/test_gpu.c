@@ -665,8 +665,7 @@ TEST(small_reads_come_through_locked_memory)
         assert_all(back[i], 100, i + 1);
     assert_true(made.read_locked >= 30);
     assert_int_equal(made.read_other, 0);
-    assert_ok(omprma_queue_destroy(queue));
-    core_stop();
+    core_end();
     assert_nothing_left();
 }
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_kernel.c: every argument arrives, whatever the number.
  * Covers: native/kernel.c */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include "tests/unit/cmocka_both.h"
+#include "tests/unit/test.h"
 #include <malloc.h>
 #include <pthread.h>
 #include <string.h>
@@ -67,9 +64,18 @@ static void check_count(uint32_t count)
     assert_int_equal(right, count);
 }
 
-static void passes_every_argument(void **state)
+static int begin(void **state)
 {
     (void)state;
+    for (uint32_t i = 0; i < MOST; i++)
+        words[i] = word(i);
+    return 0;
+}
+
+TEST_GROUP(begin, NULL)
+
+TEST(passes_every_argument)
+{
     for (uint32_t count = 0; count <= 64; count++)
         check_count(count);
     for (uint32_t count = 128; count <= MOST; count *= 2)
@@ -77,18 +83,16 @@ static void passes_every_argument(void **state)
     check_count(MOST);
 }
 
-static void passes_every_argument_in_an_array(void **state)
+TEST(passes_every_argument_in_an_array)
 {
-    (void)state;
     for (uint32_t count = 0; count <= 64; count++)
         check_context(count);
     for (uint32_t count = 128; count <= MOST; count *= 2)
         check_context(count);
 }
 
-static void does_not_allocate_again(void **state)
+TEST(does_not_allocate_again)
 {
-    (void)state;
     for (uint32_t count = 0; count < 32; count++)
         check_count(count);
     size_t before = mallinfo2().uordblks;
@@ -98,9 +102,8 @@ static void does_not_allocate_again(void **state)
     assert_int_equal(mallinfo2().uordblks, before);
 }
 
-static void refuses_nonsense(void **state)
+TEST(refuses_nonsense)
 {
-    (void)state;
     uint64_t entry = (uint64_t)(uintptr_t)kernel;
     right = 77;
     assert_int_equal(kernel_call(entry, words, MOST + 1), OMPRMA_ERR_ARGUMENT);
@@ -123,9 +126,8 @@ static void *call_many(void *wrong)
     return NULL;
 }
 
-static void is_thread_safe(void **state)
+TEST(is_thread_safe)
 {
-    (void)state;
     pthread_t threads[4];
     int wrong[4] = {0};
     for (int i = 0; i < 4; i++)
@@ -134,18 +136,4 @@ static void is_thread_safe(void **state)
         pthread_join(threads[i], NULL);
         assert_int_equal(wrong[i], 0);
     }
-}
-
-int main(void)
-{
-    for (uint32_t i = 0; i < MOST; i++)
-        words[i] = word(i);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passes_every_argument),
-        cmocka_unit_test(passes_every_argument_in_an_array),
-        cmocka_unit_test(does_not_allocate_again),
-        cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(is_thread_safe),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

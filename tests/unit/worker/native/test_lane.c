@@ -38,17 +38,13 @@ static uint64_t value_at(omprma_addr_t at)
     return atomic_load((atomic_ulong *)(uintptr_t)at);
 }
 
-TEST(starts_nothing_after_a_crash)
+CORE_TEST(starts_nothing_after_a_crash, 1, .lanes = 2)
 {
-    omprma_queue_t *running, *late;
-    omprma_addr_t counter;
+    omprma_queue_t *running = core_queue(0), *late = core_queue(0);
+    omprma_addr_t counter = core_alloc(0, 8);
     uint64_t zero = 0;
     bool done = true;
 
-    core_start(&(struct core_options){.lanes = 2});
-    running = core_queue(0);
-    late = core_queue(0);
-    counter = core_alloc(0, 8);
     assert_ok(omprma_submit(late, counter, &zero, 8));
     assert_ok(omprma_queue_synchronize(late));
     assert_ok(launch(running, KERNEL(kernel_waits), 0, 0, 0));
@@ -69,5 +65,4 @@ TEST(starts_nothing_after_a_crash)
     pretend_crash(false);
     assert_ok(omprma_queue_synchronize(late));
     assert_int_equal(value_at(counter), 1);
-    core_stop();
 }
