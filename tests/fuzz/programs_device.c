@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/plugin/no_checks.h"
-#include "tests/plugin/no_unwaited.h"
-#include "tests/plugin/parts.h"
+#include "tests/unit/fake/no_checks.h"
+#include "tests/unit/fake/no_unwaited.h"
+#include "tests/unit/fake/parts.h"
 
 enum { BLOCKS_MOST = 512, BLOCK_BYTES_MOST = 1 << 16, GLOBAL_BYTES = 4096 };
 enum { PAGE = 4096, LINE = 64 };

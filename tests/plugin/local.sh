@@ -13,7 +13,7 @@ mkdir -p "$work"
 
 # Our sources are compiled anew against the local library, so that no other libomprma can slip in.
 flags=(-std=gnu11 -g -O1 -fPIC -pthread "-I$root/include" "-I$root/src")
-"$compiler" "${flags[@]}" -shared "$here/local_omprma.c" -o "$work/libomprma.so" \
+"$compiler" "${flags[@]}" -shared "$root/tests/unit/fake/local_omprma.c" -o "$work/libomprma.so" \
     -Wl,-soname,libomprma.so -ldl || exit 1
 "$compiler" "${flags[@]}" -fvisibility=hidden -shared "$root"/src/plugin/*.c "$root"/src/face/*.c \
     -o "$work/libomprma-plugin.so" "-L$work" -lomprma "-Wl,-rpath,$work" -Wl,-z,nodelete || exit 1

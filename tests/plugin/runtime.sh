@@ -21,7 +21,7 @@ complain() {
 
 # Our sources are compiled anew against the local library, so that no other libomprma can slip in.
 flags=(-std=gnu11 -g -O1 -fPIC -pthread -D_GNU_SOURCE= "-I$root/include" "-I$root/src")
-"$compiler" "${flags[@]}" -shared "$here/local_omprma.c" -o "$work/libomprma.so" \
+"$compiler" "${flags[@]}" -shared "$root/tests/unit/fake/local_omprma.c" -o "$work/libomprma.so" \
     -Wl,-soname,libomprma.so -ldl || exit 1
 mapfile -t sources < <(find "$root/src/openmp" -name '*.c' ! -path '*/preload/*' ! -path '*/stub/*')
 "$compiler" "${flags[@]}" -fvisibility=hidden -shared "${sources[@]}" "$root"/src/face/*.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * maps_fixture.h: for tests of what maps mean: lists of maps, and constructs with them, on a device
- * that is this process (tests/plugin/local_omprma.c).
+ * that is this process (tests/unit/fake/local_omprma.c).
  */
 #ifndef OMPRMA_TESTS_MAPS_FIXTURE_H
 #define OMPRMA_TESTS_MAPS_FIXTURE_H

@@ -2,7 +2,7 @@
 /*
  * test_gather.c: small ranges share blocks of device memory, keep the host's alignment, and
  * travel together; what lies between them and is somebody else's stays as it is. On devices that
- * are this process (tests/plugin/local_omprma.c).
+ * are this process (tests/unit/fake/local_omprma.c).
  * Covers: gather.c suballoc.c
  */
 #include <string.h>

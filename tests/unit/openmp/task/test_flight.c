@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_flight.c: constructs in flight, on devices that are this process
- * (tests/plugin/local_omprma.c) and that do nothing before somebody asks.
+ * (tests/unit/fake/local_omprma.c) and that do nothing before somebody asks.
  * Covers: flight.c gate.c
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_maps.c: what maps mean, and the arguments of regions, on devices that are this
- * process (tests/plugin/local_omprma.c) and that do nothing before somebody waits. Lists of maps
+ * process (tests/unit/fake/local_omprma.c) and that do nothing before somebody waits. Lists of maps
  * are written as clang writes them; kernels are functions of this file.
  * Covers: enter.c leave.c update.c arguments.c api_memory.c copy/copy.c validate.c
  * openmp/device/devices.c site.c interop.c mapper.c motion.c work.c device/info.c
@@ -556,7 +556,7 @@ TEST(test_lambda)
 /* ---- threads ---- */
 
 enum { THREADS = 4, ROUNDS = 200 };
-/* Devices that are this process count, see tests/plugin/local_omprma.c. */
+/* Devices that are this process count, see tests/unit/fake/local_omprma.c. */
 extern int local_omprma_blocks, local_omprma_blocks_most, local_omprma_submits;
 
 /* Maps the places in this order, and unmaps them. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_handle.c: nowait constructs that libomp asks about, on devices that are this process
- * (tests/plugin/local_omprma.c) and that do nothing before somebody asks. libomp is this file: it
- * offers a place for a handle, or none.
+ * (tests/unit/fake/local_omprma.c) and that do nothing before somebody asks. libomp is this file:
+ * it offers a place for a handle, or none.
  * Covers: handle.c construct.c late.c
  */
 #include <pthread.h>

@@ -12,7 +12,7 @@
 
 enum { VALUES = 24, MOST = ITEMS, TOFROM = MAP_TO | MAP_FROM, PARAM = MAP_TARGET_PARAM };
 
-extern int local_omprma_submits; /* tests/plugin/local_omprma.c */
+extern int local_omprma_submits; /* tests/unit/fake/local_omprma.c */
 
 /* A whole variable. */
 static void add_whole(struct list *list, void *begin, size_t bytes, int64_t type)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * local_omprma.c: a libomprma.so for tests of the plugin alone: its devices are this process, so no
- * MPI and no worker is needed. It is as lazy as the contract
- * allows: nothing of a
- * queue runs before the queue is queried or waited for, large submits read their source only then,
- * and freed memory is overwritten. A plugin that forgets to wait or frees too early is caught.
+ * local_omprma.c: omprma.h for tests of the OpenMP runtime (tests/unit/openmp) and of the plugin
+ * (tests/plugin) alone: its devices are this process, so no MPI and no worker is needed. It is as
+ * lazy as the contract allows: nothing of a queue runs before the queue is queried or waited for,
+ * large submits read their source only then, and freed memory is overwritten. Whoever forgets to
+ * wait or frees too early is caught.
  *
  * LOCAL_OMPRMA_DEVICES: how many devices (default 2; 0: init fails with NO_WORKERS).
  * LOCAL_OMPRMA_TRACE=1: init, finalize and image_load are reported on stderr.
