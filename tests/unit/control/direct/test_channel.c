@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_channel.c: control messages over sockets: random ones, in order and whole, whoever is
- * slow; ends that were announced and ends that were not; lengths that nobody sends.
+/* test_channel.c: control messages over sockets: ends that were announced and ends that were not;
+ * lengths that nobody sends. Messages that come whole and in order: tests/unit/control.
  * Covers: direct/channel.c direct/link.c */
 #include <stdlib.h>
 
@@ -8,9 +8,6 @@
 #include "base/error.h"
 #include "control/direct/channel.h"
 #include "tests/unit/control/direct/direct_fixture.h"
-#include "tests/unit/draw.h"
-
-enum { SEEDS = 20, STEPS = 3000 };
 
 static struct channel *channels[DIRECT_RANKS];
 
@@ -84,38 +81,6 @@ static bool receive_at(int rank, uint32_t *come)
     assert_true(is_right(message, come[message->peer]++));
     channel_drop(channels[rank], message);
     return true;
-}
-
-static void run_steps(uint32_t seed)
-{
-    uint32_t sent[DIRECT_RANKS][DIRECT_RANKS] = {{0}}, come[DIRECT_RANKS][DIRECT_RANKS] = {{0}};
-    struct draw random = {seed};
-    bool moved = true;
-
-    for (int step = 0; step < STEPS; step++) {
-        int worker = 1 + (int)draw_below(&random, DIRECT_RANKS - 1);
-        int from = draw_below(&random, 2) ? worker : 0, to = from ? 0 : worker;
-
-        if (draw_below(&random, 2))
-            send_to(from, to, sent[from][to]++);
-        else
-            receive_at(from, come[from]);
-    }
-    while (moved) {
-        moved = false;
-        for (int rank = 0; rank < DIRECT_RANKS; rank++)
-            moved |= receive_at(rank, come[rank]) || channels[rank]->is_sending;
-    }
-    for (int worker = 1; worker < DIRECT_RANKS; worker++) {
-        assert_int_equal(come[worker][0], sent[0][worker]);
-        assert_int_equal(come[0][worker], sent[worker][0]);
-    }
-}
-
-TEST(messages_come_whole_and_in_order)
-{
-    for (uint32_t seed = 1; seed <= SEEDS; seed++)
-        run_steps(seed);
 }
 
 static omprma_status_t receive_nothing(int rank)

@@ -16,7 +16,7 @@
 
 /* ---- MPI ---- */
 
-enum { RECEIVES = 1024, LOOKS = 160 /* one at all receives at least */, ELEMENTS = 1024 };
+enum { RECEIVES = 1024, LOOKS = 160 /* one at all receives at least */ };
 
 /* Receives as they were posted. A request, which some libraries have as a pointer and some as an
  * int, is the number of one; 0 is a send. */
@@ -197,35 +197,6 @@ TEST(a_damaged_message_comes_when_it_is_the_oldest)
     channel_destroy(channel);
 }
 
-TEST(any_order)
-{
-    struct channel *channel = open_channel();
-    uint32_t begun[4] = {0}, got[4] = {0}, draw = 1;
-    int under_way[8], count = 0;
-
-    while (got[1] + got[2] + got[3] < 900) {
-        struct channel_message *message = NULL;
-
-        draw = draw * 1664525 + 1013904223;
-        if ((draw >> 16) % 3 == 0 && matched < posted && matched < 900) {
-            int peer = 1 + (int)((draw >> 20) % 3);
-
-            under_way[count++] = begin(peer, ++begun[peer]);
-        } else if ((draw >> 16) % 3 == 1 && count) {
-            int which = (int)((draw >> 20) % (unsigned)count);
-
-            end(under_way[which]);
-            under_way[which] = under_way[--count];
-        }
-        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
-        if (!message)
-            continue;
-        assert_int_equal(wire_serial(message->data, message->bytes), ++got[message->peer]);
-        channel_drop(channel, message);
-    }
-    channel_destroy(channel);
-}
-
 /* Before a sleep it is not enough to find one that is not due. */
 TEST(nothing_is_slept_over)
 {
@@ -283,47 +254,18 @@ static struct beside make_beside(struct channel *channel, int peer)
     return beside;
 }
 
-/* The peer's next message through shared memory. False if there is no room, or it is too long. */
-static bool put_bytes_beside(struct beside *beside, uint32_t serial, uint32_t bytes)
+/* The peer's next message through shared memory. */
+static void put_beside(struct beside *beside, uint32_t serial)
 {
-    static _Alignas(8) uint8_t data[WIRE_MESSAGE_BYTES];
+    _Alignas(8) uint8_t data[WIRE_HEADER_BYTES];
     struct wire_buffer buffer = {data, 0, sizeof(data)};
 
     wire_begin(&buffer);
     wire_seal(&buffer, WIRE_RESULTS, serial, 0, false);
-    return fifo_push(&beside->in, data, bytes < buffer.used ? buffer.used : bytes);
+    assert_true(fifo_push(&beside->in, data, buffer.used));
 }
 
-static bool put_beside(struct beside *beside, uint32_t serial)
-{
-    return put_bytes_beside(beside, serial, 0);
-}
-
-TEST(both_ways_keep_the_order)
-{
-    struct channel *channel = open_wrapped();
-    struct beside beside = make_beside(channel, 1);
-    int slow, second;
-
-    put_beside(&beside, 1);
-    slow = begin(1, 2); /* long: by MPI */
-    put_beside(&beside, 3);
-    second = begin(1, 4);
-    put_beside(&beside, 5);
-    expect(channel, 1, 1);
-    end(second);
-    expect(channel, -1, 0);
-    end(begin(2, 1)); /* another sender does not wait for it */
-    expect(channel, 2, 1);
-    end(slow);
-    for (uint32_t serial = 2; serial <= 5; serial++)
-        expect(channel, 1, serial);
-    expect(channel, -1, 0);
-    channel_destroy(channel);
-    free(beside.shared);
-}
-
-/* Nor does it where the message before its own came by the other way. */
+/* Nobody waits for another sender where the message before its own came by the other way. */
 TEST(nobody_waits_for_another_sender_by_both_ways)
 {
     struct channel *channel = open_wrapped();
@@ -340,92 +282,4 @@ TEST(nobody_waits_for_another_sender_by_both_ways)
     expect(channel, 2, 1);
     channel_destroy(channel);
     free(beside.shared);
-}
-
-/* Room for a few messages, of lengths at the edges of what an element and a message hold: what
- * finds none goes by MPI, and comes whenever it likes. */
-static void any_order_by_both_ways(uint32_t room)
-{
-    static const uint32_t lengths[] = {64, 504, 1016, FIFO_MESSAGE_BYTES, 60000};
-    struct channel *channel = open_wrapped();
-    struct beside beside = make_beside(channel, 1);
-    uint32_t put = 0, got = 0, draw = room;
-    int under_way[8], count = 0, shared = 0;
-
-    beside.in.reserved = ELEMENTS - room;
-    while (got < 900) {
-        struct channel_message *message = NULL;
-        bool sleeps;
-
-        draw = draw * 1664525 + 1013904223;
-        sleeps = (draw >> 27) == 0;
-        if ((draw >> 16) % 2 && put < 900 && count < 8) {
-            uint32_t bytes = lengths[(draw >> 20) % 5] + (draw >> 25) % 3 - 1;
-
-            if (put_bytes_beside(&beside, put + 1, bytes))
-                shared++, put++;
-            else if (matched < posted)
-                under_way[count++] = begin(1, ++put);
-        } else if (count) {
-            int which = (int)((draw >> 20) % (unsigned)count);
-
-            end(under_way[which]);
-            under_way[which] = under_way[--count];
-        }
-        channel_prepare(channel, sleeps);
-        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
-        assert_true(message || !sleeps || count || got == put); /* nothing is slept over */
-        if (!message)
-            continue;
-        assert_int_equal(wire_serial(message->data, message->bytes), ++got);
-        channel_drop(channel, message);
-    }
-    assert_in_range(shared, 100, 800);
-    channel_destroy(channel);
-    free(beside.shared);
-}
-
-TEST(a_small_fifo_keeps_the_order)
-{
-    any_order_by_both_ways(3);
-    any_order_by_both_ways(40);
-    any_order_by_both_ways(110);
-}
-
-TEST(any_order_of_both_ways)
-{
-    struct channel *channel = open_wrapped();
-    struct beside beside[3];
-    uint32_t begun[4] = {0}, got[4] = {0}, draw = 7;
-    int under_way[8], count = 0, beside_count = 0;
-
-    for (int i = 0; i < 3; i++)
-        beside[i] = make_beside(channel, i + 1);
-    while (got[1] + got[2] + got[3] < 3000) {
-        struct channel_message *message = NULL;
-        int peer;
-
-        draw = draw * 1664525 + 1013904223;
-        peer = 1 + (int)((draw >> 20) % 3);
-        if ((draw >> 16) % 4 == 0 && matched < posted && matched < 900) {
-            under_way[count++] = begin(peer, ++begun[peer]);
-        } else if ((draw >> 16) % 4 == 1 && count) {
-            int which = (int)((draw >> 20) % (unsigned)count);
-
-            end(under_way[which]);
-            under_way[which] = under_way[--count];
-        } else if ((draw >> 16) % 4 == 2 && put_beside(&beside[peer - 1], begun[peer] + 1)) {
-            begun[peer]++;
-            beside_count++;
-        }
-        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
-        if (!message)
-            continue;
-        assert_int_equal(wire_serial(message->data, message->bytes), ++got[message->peer]);
-        channel_drop(channel, message);
-    }
-    assert_true(beside_count > 1000);
-    channel_destroy(channel);
-    for (int i = 0; i < 3; i++)
-        free(beside[i].shared);
 }

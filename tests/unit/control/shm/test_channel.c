@@ -317,63 +317,6 @@ TEST(damaged_messages)
     close_beside(&beside, 1);
 }
 
-/* Ranks that all share memory with rank 0, both ways, send each other messages of lengths at the
- * edges of what an element and a message hold, now and then so many that there is no room. */
-TEST(random_traffic)
-{
-    static const uint32_t lengths[] = {64, 504, 1016, FIFO_MESSAGE_BYTES, 60000};
-    uint32_t sent[RANKS][RANKS] = {{0}}, got[RANKS][RANKS] = {{0}}, draw = 11, total = 0;
-    static uint32_t bytes_of[RANKS][RANKS][4096];
-    void *shared[RANKS];
-
-    open_ends(RANKS, &(struct shm_options){0});
-    for (int i = 1; i < RANKS; i++) {
-        shared[i] = make_shared();
-        shm_channel_share(ends[0].channel, i, shared[i], false);
-        shm_channel_share(ends[i].channel, 0, shared[i], true);
-    }
-    for (int step = 0; step < 40000 || total > 0; step++) {
-        struct channel_message *message = NULL;
-        bool sleeps, is_burst = step / 1000 % 2;
-        uint32_t serial;
-        int at;
-
-        draw = draw * 1664525 + 1013904223;
-        at = (int)(draw >> 28) % RANKS;
-        sleeps = (draw >> 24) % 8 == 0;
-        if (step < 40000 && (draw >> 16) % 8 < (is_burst ? 6 : 3)) {
-            int peer = at ? 0 : 1 + (int)((draw >> 12) % (RANKS - 1));
-            uint32_t bytes = lengths[(draw >> 19) % 5] + (draw >> 22) % 3 - 1;
-
-            if (sent[at][peer] - got[at][peer] >= 200) /* as a window has it */
-                continue;
-            serial = ++sent[at][peer];
-            bytes_of[at][peer][serial % 4096] = bytes;
-            send_to(ends[at].channel, peer, serial, bytes);
-            total++;
-            continue;
-        }
-        if (sleeps)
-            channel_prepare(ends[at].channel, true);
-        assert_int_equal(channel_receive(ends[at].channel, &message), OMPRMA_OK);
-        for (int peer = 0; sleeps && !message && peer < RANKS; peer++)
-            assert_int_equal(sent[peer][at], got[peer][at]); /* nothing is slept over */
-        if (sleeps)
-            channel_prepare(ends[at].channel, false);
-        if (!message)
-            continue;
-        serial = ++got[message->peer][at];
-        check(message, serial, bytes_of[message->peer][at][serial % 4096]);
-        channel_drop(ends[at].channel, message);
-        total--;
-    }
-    for (int i = 0; i < RANKS; i++) /* by both ways */
-        assert_in_range(ends[i].came, 100, 10000);
-    close_ends();
-    for (int i = 1; i < RANKS; i++)
-        free(shared[i]);
-}
-
 /* ---- who is looked at ---- */
 
 /* Others wait until the inner channel is looked at. */
