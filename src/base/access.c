@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * access.c: /proc/self/maps says what may be done where. To read it takes longer than a transfer of
- * many kilobytes, so what it said is kept. It may be out of date, so the kernel is asked for the
- * pages at both ends as well, as a copy would ask; if one is refused the file is read again. Only
+ * many kilobytes, so what it said is kept. It may be out of date, so the kernel is asked for
+ * pages as well, as a copy would ask; if one is refused the file is read again. Only
  * the kernel knows whether files have pages: of a file that is shared and written to it is asked
  * for all of them.
  */
@@ -136,14 +136,10 @@ static bool pages_answer(void)
     return atomic_load_explicit(&known, memory_order_relaxed) > 0;
 }
 
-static int ends_ask(uint64_t begin, uint64_t end, enum access_use use)
+/* Of a long one the last page: what is freed or turns out too short has lost that. */
+static int end_ask(uint64_t begin, uint64_t end, enum access_use use)
 {
-    int code;
-
-    if (end - begin <= WHOLE_MOST)
-        return pages_ask(begin, end, use);
-    code = pages_ask(begin, begin + 1, use);
-    return code ? code : pages_ask(end - 1, end, use);
+    return pages_ask(end - begin <= WHOLE_MOST ? begin : end - 1, end, use);
 }
 
 /* The parts of the range that are written to a file. */
@@ -175,7 +171,7 @@ static int kernel_ask(uint64_t begin, uint64_t end, enum access_use use)
 
     if (!pages_answer() || is_special(begin, end))
         return 0;
-    code = ends_ask(begin, end, use);
+    code = end_ask(begin, end, use);
     return code || use == ACCESS_READ || end - begin <= WHOLE_MOST ? code : files_ask(begin, end);
 }
 

@@ -24,9 +24,9 @@ enum access_answer {
     ACCESS_NO_PAGE    /* of a file that ends before, or on a file system without room */
 };
 
-/* Where the first of [at, at + bytes) is that may not: in *bad. Takes about a system call. Holes
- * and protection in the middle of ranges of more than 64 KiB are seen as they were when memory was
- * last looked at. */
+/* Where the first of [at, at + bytes) is that may not: in *bad. Takes about a system call. Of
+ * ranges of more than 64 KiB only the last page is seen as it is now, the others as they were when
+ * memory was last looked at. */
 enum access_answer access_look(const void *at, size_t bytes, enum access_use use, uint64_t *bad);
 
 /* The same of a few bytes. From some hundred calls on, pages that were granted are remembered, and
