@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "openmp/image/choice.h"
 #include "openmp/abi/exports.h"
+#include "openmp/image/choice.h"
 #include "openmp/site/report.h"
 
 void *llvm_omp_target_alloc_device(size_t bytes, int device)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "openmp/copy/copy.h"
 #include "openmp/abi/exports.h"
 #include "openmp/abi/libomp.h"
+#include "openmp/copy/copy.h"
 #include "openmp/site/report.h"
 #include "openmp/task/task.h"
 

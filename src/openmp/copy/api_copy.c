@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* api_copy.c: omp_* functions that copy, and wait. No logic here: see copy.h. */
-#include "openmp/copy/copy.h"
 #include "openmp/abi/exports.h"
+#include "openmp/copy/copy.h"
 
 int omp_target_memcpy(void *to, const void *from, size_t bytes, size_t to_offset,
                       size_t from_offset, int to_device, int from_device)

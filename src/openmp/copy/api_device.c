@@ -6,14 +6,14 @@
 
 #include <omprma_private/uid.h>
 
-#include "openmp/image/choice.h"
+#include "openmp/abi/exports.h"
 #include "openmp/device/device.h"
 #include "openmp/device/devices.h"
-#include "openmp/abi/exports.h"
 #include "openmp/device/info.h"
+#include "openmp/image/choice.h"
+#include "openmp/image/start.h"
 #include "openmp/site/policy.h"
 #include "openmp/site/report.h"
-#include "openmp/image/start.h"
 
 static int device_count(void)
 {

@@ -5,14 +5,14 @@
  */
 #include <stdlib.h>
 
-#include "openmp/image/choice.h"
+#include "openmp/abi/exports.h"
 #include "openmp/device/device.h"
 #include "openmp/device/devices.h"
-#include "openmp/abi/exports.h"
-#include "openmp/site/loss.h"
-#include "openmp/tool/ompt.h"
 #include "openmp/device/owner.h"
+#include "openmp/image/choice.h"
+#include "openmp/site/loss.h"
 #include "openmp/site/report.h"
+#include "openmp/tool/ompt.h"
 
 static omprma_addr_t take(struct device *device, size_t bytes)
 {

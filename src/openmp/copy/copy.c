@@ -7,13 +7,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "openmp/image/choice.h"
 #include "openmp/device/device.h"
 #include "openmp/device/devices.h"
-#include "openmp/site/loss.h"
-#include "openmp/tool/ompt.h"
-#include "openmp/site/report.h"
+#include "openmp/image/choice.h"
 #include "openmp/run/work.h"
+#include "openmp/site/loss.h"
+#include "openmp/site/report.h"
+#include "openmp/tool/ompt.h"
 
 struct route {
     struct device *to, *from; /* NULL: the host */

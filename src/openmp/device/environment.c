@@ -12,9 +12,9 @@
 
 #include <omprma_private/uid.h>
 
-#include "openmp/device/available.h"
 #include "openmp/abi/late.h"
 #include "openmp/abi/libomp.h"
+#include "openmp/device/available.h"
 
 enum { WHY_BYTES = 256, NAMES_BYTES = 1024 };
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "openmp/tool/ompt.h"
-#include "openmp/site/origin.h"
 #include "openmp/entry/region.h"
-#include "openmp/site/report.h"
 #include "openmp/run/stray.h"
+#include "openmp/site/origin.h"
+#include "openmp/site/report.h"
+#include "openmp/tool/ompt.h"
 
 /* Private variables up to this size are sent together; larger ones from where they are. */
 enum { SMALL_BYTES = 2048, PAGE_BYTES = 4096 };

@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "openmp/site/policy.h"
 #include "openmp/image/start.h"
+#include "openmp/site/policy.h"
 
 static atomic_bool wanted;
 

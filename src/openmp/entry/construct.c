@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "openmp/image/choice.h"
 #include "openmp/device/info.h"
-#include "openmp/site/loss.h"
-#include "openmp/tool/ompt.h"
-#include "openmp/site/origin.h"
-#include "openmp/task/reduction.h"
+#include "openmp/image/choice.h"
 #include "openmp/image/registry.h"
+#include "openmp/site/loss.h"
+#include "openmp/site/origin.h"
 #include "openmp/site/report.h"
+#include "openmp/task/reduction.h"
 #include "openmp/task/task.h"
+#include "openmp/tool/ompt.h"
 
 static bool construct_move(struct work *work, const struct construct *construct)
 {

@@ -2,15 +2,15 @@
 /*
  * entry.c: what compiled programs call, clang 15 to 23. No logic here: see construct.h, registry.h.
  */
-#include "openmp/entry/begin.h"
-#include "openmp/image/choice.h"
-#include "openmp/entry/construct.h"
-#include "openmp/device/devices.h"
 #include "openmp/abi/exports.h"
-#include "openmp/task/handle.h"
+#include "openmp/device/devices.h"
+#include "openmp/entry/begin.h"
+#include "openmp/entry/construct.h"
+#include "openmp/image/choice.h"
 #include "openmp/image/registry.h"
-#include "openmp/site/report.h"
 #include "openmp/image/start.h"
+#include "openmp/site/report.h"
+#include "openmp/task/handle.h"
 #include "openmp/task/task.h"
 
 void __tgt_register_lib(const struct abi_library *library)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* entry_14.c: what programs of clang 14 and before call instead. No logic here: see construct.h. */
-#include "openmp/entry/construct.h"
 #include "openmp/abi/exports.h"
+#include "openmp/entry/construct.h"
 
 static int region_run(struct location *where, int64_t device, void *host_id, int32_t teams,
                       int32_t threads, const struct maps *maps, bool nowait, const void *code)

@@ -5,10 +5,10 @@
  */
 #include <stdlib.h>
 
-#include "openmp/image/choice.h"
-#include "openmp/device/device.h"
 #include "openmp/abi/exports.h"
 #include "openmp/abi/libomp.h"
+#include "openmp/device/device.h"
+#include "openmp/image/choice.h"
 #include "openmp/site/report.h"
 #include "openmp/task/task.h"
 

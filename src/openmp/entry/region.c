@@ -12,10 +12,10 @@
 #include "device/launch.h"
 #include <omprma_private/check.h>
 
-#include "openmp/device/info.h"
 #include "openmp/abi/libomp.h"
-#include "openmp/tool/ompt.h"
+#include "openmp/device/info.h"
 #include "openmp/site/report.h"
+#include "openmp/tool/ompt.h"
 
 static unsigned setting(const char *name, unsigned otherwise)
 {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "openmp/entry/begin.h"
 #include "openmp/abi/exports.h"
+#include "openmp/entry/begin.h"
 
 static main_routine_t *program_main;
 

@@ -10,15 +10,15 @@
 #include <omprma_private/share.h>
 
 #include "face/gate.h"
+#include "openmp/abi/libomp.h"
 #include "openmp/device/devices.h"
 #include "openmp/device/environment.h"
 #include "openmp/device/info.h"
-#include "openmp/abi/libomp.h"
-#include "openmp/tool/ompt.h"
-#include "openmp/site/policy.h"
 #include "openmp/image/registry.h"
-#include "openmp/site/report.h"
 #include "openmp/image/start.h"
+#include "openmp/site/policy.h"
+#include "openmp/site/report.h"
+#include "openmp/tool/ompt.h"
 
 static int64_t default_device(void)
 {

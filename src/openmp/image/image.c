@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "openmp/device/devices.h"
-#include "openmp/site/loss.h"
-#include "openmp/tool/ompt.h"
 #include "openmp/abi/offload_binary.h"
-#include "openmp/site/report.h"
+#include "openmp/device/devices.h"
 #include "openmp/run/work.h"
+#include "openmp/site/loss.h"
+#include "openmp/site/report.h"
+#include "openmp/tool/ompt.h"
 
 /* ---- making --------------------------------------------------------------------------------- */
 

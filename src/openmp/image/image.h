@@ -15,8 +15,8 @@
 #include <omprma/omprma.h>
 
 #include "openmp/abi/abi.h"
-#include "openmp/device/device.h"
 #include "openmp/abi/elf.h"
+#include "openmp/device/device.h"
 #include "openmp/image/entries.h"
 
 struct image {

@@ -18,12 +18,12 @@
 
 #include "face/ending.h"
 #include "face/gate.h"
-#include "openmp/device/devices.h"
 #include "openmp/abi/libomp.h"
-#include "openmp/tool/ompt.h"
-#include "openmp/site/origin.h"
+#include "openmp/device/devices.h"
 #include "openmp/image/registry.h"
+#include "openmp/site/origin.h"
 #include "openmp/site/report.h"
+#include "openmp/tool/ompt.h"
 
 __attribute__((destructor)) static void devices_end(void)
 {

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "openmp/device/info.h"
 #include "openmp/abi/location.h"
-#include "openmp/map/maps.h"
-#include "openmp/tool/ompt.h"
+#include "openmp/device/info.h"
 #include "openmp/device/owner.h"
+#include "openmp/map/maps.h"
 #include "openmp/site/report.h"
+#include "openmp/tool/ompt.h"
 
 /* An item that attaches a pointer. */
 struct attachment {

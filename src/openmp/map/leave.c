@@ -7,11 +7,11 @@
  */
 #include <stdlib.h>
 
-#include "openmp/device/info.h"
 #include "openmp/abi/location.h"
+#include "openmp/device/info.h"
 #include "openmp/map/maps.h"
-#include "openmp/tool/ompt.h"
 #include "openmp/site/report.h"
+#include "openmp/tool/ompt.h"
 
 #include <omprma_private/memory.h>
 

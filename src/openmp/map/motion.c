@@ -2,11 +2,11 @@
 /* motion.c: moving the data of mapped ranges, and the pointers in them. See maps.h. */
 #include <string.h>
 
-#include "openmp/device/info.h"
 #include "openmp/abi/location.h"
+#include "openmp/device/info.h"
 #include "openmp/map/maps.h"
-#include "openmp/tool/ompt.h"
 #include "openmp/site/report.h"
+#include "openmp/tool/ompt.h"
 
 omprma_addr_t maps_look_up(struct work *work, const void *begin, size_t bytes)
 {

@@ -6,8 +6,8 @@
  */
 #include "openmp/device/info.h"
 #include "openmp/map/maps.h"
-#include "openmp/tool/ompt.h"
 #include "openmp/site/origin.h"
+#include "openmp/tool/ompt.h"
 
 bool maps_go_plainly(const struct work *work, const struct maps *maps)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* update.c: target update, see maps.h. */
-#include "openmp/run/kept.h"
 #include "openmp/abi/location.h"
-#include "openmp/map/maps.h"
 #include "openmp/image/registry.h"
+#include "openmp/map/maps.h"
+#include "openmp/run/kept.h"
 #include "openmp/site/report.h"
 
 static bool part_absent(struct work *work, const struct maps *maps, int i, const void *begin,

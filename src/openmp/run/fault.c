@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "openmp/device/devices.h"
 #include "openmp/abi/location.h"
+#include "openmp/device/devices.h"
 #include "openmp/device/owner.h"
-#include "openmp/site/report.h"
 #include "openmp/run/stray.h"
+#include "openmp/site/report.h"
 
 enum { WORDS_BYTES = OWNER_WORDS + 128 };
 

@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "openmp/device/device.h"
 #include "openmp/abi/location.h"
+#include "openmp/device/device.h"
 
 enum {
     NEAR_BYTES = 1 << 30,    /* further away it is no index */

@@ -12,13 +12,13 @@
 #include <omprma_private/memory.h>
 #include <omprma_private/unwaited.h>
 
-#include "openmp/device/devices.h"
-#include "openmp/run/fault.h"
 #include "openmp/abi/location.h"
-#include "openmp/site/loss.h"
-#include "openmp/tool/ompt.h"
-#include "openmp/site/report.h"
+#include "openmp/device/devices.h"
 #include "openmp/device/spare.h"
+#include "openmp/run/fault.h"
+#include "openmp/site/loss.h"
+#include "openmp/site/report.h"
+#include "openmp/tool/ompt.h"
 
 struct kept {
     struct kept *next;

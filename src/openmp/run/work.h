@@ -22,8 +22,8 @@
 
 #include "openmp/abi/abi.h"
 #include "openmp/device/device.h"
-#include "openmp/run/gather.h"
 #include "openmp/device/mapping.h"
+#include "openmp/run/gather.h"
 #include "openmp/run/stray.h"
 
 struct work {

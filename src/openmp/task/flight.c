@@ -21,9 +21,9 @@
 
 #include "base/clock.h"
 #include "face/gate.h"
-#include "openmp/image/choice.h"
-#include "openmp/device/devices.h"
 #include "openmp/abi/location.h"
+#include "openmp/device/devices.h"
+#include "openmp/image/choice.h"
 
 enum {
     LINES = 16,           /* that one look asks */

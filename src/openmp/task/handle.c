@@ -19,11 +19,11 @@
 #include "base/clock.h"
 #include "face/gate.h"
 #include "openmp/abi/exports.h"
-#include "openmp/task/flight.h"
 #include "openmp/abi/late.h"
-#include "openmp/site/loss.h"
 #include "openmp/abi/libomp.h"
+#include "openmp/site/loss.h"
 #include "openmp/site/report.h"
+#include "openmp/task/flight.h"
 
 enum {
     POLL_NS = 3000,    /* a query that has to wait polls for so long, */

@@ -16,17 +16,17 @@
 
 #include "base/clock.h"
 #include "face/gate.h"
-#include "openmp/image/choice.h"
-#include "openmp/task/depend.h"
-#include "openmp/device/devices.h"
 #include "openmp/abi/exports.h"
+#include "openmp/device/devices.h"
+#include "openmp/image/choice.h"
+#include "openmp/run/kept.h"
+#include "openmp/site/report.h"
+#include "openmp/task/depend.h"
 #include "openmp/task/flight.h"
 #include "openmp/task/handle.h"
-#include "openmp/run/kept.h"
 #include "openmp/task/next.h"
 #include "openmp/task/parallel.h"
 #include "openmp/task/reduction.h"
-#include "openmp/site/report.h"
 
 enum {
     MOST = 4096,          /* tasks of a parent that are not over; who makes more waits */

@@ -13,10 +13,10 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "openmp/device/devices.h"
 #include "openmp/abi/libomp.h"
-#include "openmp/tool/ompt_trace.h"
+#include "openmp/device/devices.h"
 #include "openmp/preload/preload.h"
+#include "openmp/tool/ompt_trace.h"
 
 atomic_bool ompt_flag, ompt_asked;
 static bool wants; /* the tool has said so to libomp */
