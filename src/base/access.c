@@ -266,10 +266,15 @@ static bool all_noted(uint64_t first, uint64_t last, enum access_use use)
 
 /* A program that copies small pieces again and again is not to make a system call for each of them.
  * The first of them are looked at as they are, which also finds what changes between them. */
+static atomic_int looks;
+
+void access_start(void)
+{
+    atomic_store_explicit(&looks, 0, memory_order_relaxed);
+}
+
 static bool is_among_the_first(void)
 {
-    static atomic_int looks;
-
     return atomic_load_explicit(&looks, memory_order_relaxed) < FIRST_LOOKS &&
            atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed) < FIRST_LOOKS;
 }

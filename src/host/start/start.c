@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/access.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/gpu_library.h"
@@ -600,6 +601,7 @@ static omprma_status_t connect_and_measure(struct runtime *runtime, struct phase
     phase_next(phase, "measuring", limit_ns);
     runtime->times.measure = clock_ns();
     status = finish_start(runtime);
+    access_start();
     runtime->times.ready = clock_ns();
     return status;
 }
