@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * access.c: /proc/self/maps says what may be done where. To read it takes longer than a transfer of
- * many kilobytes, so what it said is kept. It may be out of date, so the kernel is asked for
- * pages as well, as a copy would ask; if one is refused the file is read again. Only
- * the kernel knows whether files have pages: of a file that is shared and written to it is asked
- * for all of them.
+ * many kilobytes, so what it said is kept. It may be out of date, so the kernel is asked for pages
+ * as well, as a copy would ask; if one is refused the file is read again. Only the kernel knows
+ * whether files have pages: of a file that is shared and written to it is asked for all of them.
  */
 #define _GNU_SOURCE
 #include "base/access.h"
@@ -264,15 +263,15 @@ static bool all_noted(uint64_t first, uint64_t last, enum access_use use)
     return first > last;
 }
 
-/* A program that copies small pieces again and again is not to make a system call for each of them.
- * The first of them are looked at as they are, which also finds what changes between them. */
-static atomic_int looks;
+static atomic_int looks; /* at small pieces, up to the first FIRST_LOOKS */
 
 void access_start(void)
 {
     atomic_store_explicit(&looks, 0, memory_order_relaxed);
 }
 
+/* A program that copies small pieces again and again is not to make a system call for each of them.
+ * The first of them are looked at as they are, which also finds what changes between them. */
 static bool is_among_the_first(void)
 {
     return atomic_load_explicit(&looks, memory_order_relaxed) < FIRST_LOOKS &&

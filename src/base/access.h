@@ -34,7 +34,7 @@ enum access_answer access_look(const void *at, size_t bytes, enum access_use use
 enum access_answer access_look_small(const void *at, size_t bytes, enum access_use use,
                                      uint64_t *bad);
 
-/* The program begins: calls so far do not count. */
+/* The program begins: calls of access_look_small() so far do not count. */
 void access_start(void);
 
 /* Whether all of it was granted when memory was last looked at. */

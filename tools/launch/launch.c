@@ -233,10 +233,10 @@ static omprma_status_t look_around(const struct preparation *made, const struct 
         strcmp(size, "1") != 0)
         log_write(
             LOG_WARNING,
-            "omprma-run runs inside of mpirun (process %s of %s), and each process that starts "
+            "omprma-run runs inside of mpirun (process 0 of %s), and each process that starts "
             "it gets a program of its own: for one program with %s workers write omprma-run "
             "-n %s PROGRAM, without mpirun",
-            rank, size, size, size);
+            size, size, size);
     return OMPRMA_OK;
 }
 

@@ -56,19 +56,18 @@ static int devices_find(int *remotes, int count)
 int devices_make(void)
 {
     int count = omprma_device_count();
-    struct device *all = count > 0 ? calloc((size_t)count, sizeof(*all)) : NULL;
-    int *remotes = count > 0 ? calloc((size_t)count, sizeof(*remotes)) : NULL, made = 0;
     char text[ENVIRONMENT_BYTES];
-
     if (count <= 0)
         return 0;
+    struct device *all = calloc((size_t)count, sizeof(*all));
+    int *remotes = calloc((size_t)count, sizeof(*remotes));
     if (!all || !remotes) {
         report(NULL, NULL, "no host memory for the tables of %d devices", count);
         free(all);
         free(remotes);
         return 0;
     }
-    made = environment_devices(remotes, devices_find(remotes, count), text);
+    int made = environment_devices(remotes, devices_find(remotes, count), text);
     if (made < 0) {
         report(NULL, NULL, "%s", text);
         report_fatal(NULL);

@@ -27,7 +27,8 @@ bool devices_ended(void);
 /* Is this process a child of the one that has the devices? It sees them, and cannot use them. */
 bool devices_forked(void);
 
-/* Does the calling process, which is not forked as far as that is known, have the devices? */
+/* Has this process made them? Right in a child, too, that was made without fork(), by vfork() or
+ * clone(), of which devices_forked() does not know. */
 bool devices_are_here(void);
 
 /* Device 0 <= number < devices_made(); NULL for another number. */

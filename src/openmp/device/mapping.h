@@ -47,7 +47,7 @@ struct mapped {
     uintptr_t begin, end;   /* host range */
     RB_ENTRY(mapped) link;  /* beside what a look-up compares */
     omprma_addr_t device;   /* corresponds to begin */
-    struct suballoc memory; /* none: not allocated by the table's owner */
+    struct suballoc memory; /* its own; none: the table's owner has not allocated it */
     uint64_t references, holds;
     uint64_t ways; /* counts references that only pass through pointers in this range (see way.c),
                     * but not those that came while it was mapped for itself */
@@ -74,7 +74,7 @@ struct pinned {
     struct pinned *next;     /* of the work */
     LIST_ENTRY(pinned) link; /* of the range */
     struct work *work;
-    uint64_t number; /* of that */
+    uint64_t number; /* of the work */
     struct mapped *mapped;
     uintptr_t begin; /* where pointers get their host values back; `bytes` may be 0 */
     size_t bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * part.c: Ranges of up to SUBALLOC_BYTES get a part of a block of 8 KiB, one behind the other;
+ * suballoc.c: Ranges of up to SUBALLOC_BYTES get a part of a block of 8 KiB, one behind the other;
  * larger ones get memory of their own. Parts are not given back one by one: a block counts its
  * ranges, and when the last one leaves it is filled again from its beginning, or is freed if
  * another one is being filled. A range keeps the host's address modulo SUBALLOC_ALIGNMENT.

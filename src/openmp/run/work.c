@@ -49,12 +49,18 @@ static bool address_told(const struct work *work)
     return report(work->where, NULL, "\"%.*s\": %s", name.length, name.text, omprma_error());
 }
 
+static bool work_told(const struct work *work, omprma_status_t status)
+{
+    if (status == OMPRMA_ERR_ARGUMENT && work->moved)
+        return address_told(work);
+    if (work->exchanges)
+        return report_status(work->where, status);
+    return loss_status(work->where, work->site, status);
+}
+
 static bool work_issued(struct work *work, omprma_status_t status)
 {
-    bool right = status == OMPRMA_ERR_ARGUMENT && work->moved ? address_told(work)
-                 : work->exchanges                            ? report_status(work->where, status)
-                                   : loss_status(work->where, work->site, status);
-    return right || work_goes_on(work);
+    return work_told(work, status) || work_goes_on(work);
 }
 
 /* ---- begin and end -------------------------------------------------------------------------- */
