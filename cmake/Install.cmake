@@ -15,7 +15,7 @@ configure_package_config_file(cmake/omprmaConfig.cmake.in omprmaConfig.cmake
     INSTALL_DESTINATION lib/cmake/omprma NO_SET_AND_CHECK_MACRO
     NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(omprmaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/omprmaConfig.cmake
+install(FILES cmake/omprmaOffload.cmake ${PROJECT_BINARY_DIR}/omprmaConfig.cmake
               ${PROJECT_BINARY_DIR}/omprmaConfigVersion.cmake DESTINATION lib/cmake/omprma
     COMPONENT development)
 

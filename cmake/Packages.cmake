@@ -76,7 +76,8 @@ host or on others. Each worker is one device, or several. Programs are compiled\
 with an ordinary clang and are not changed.\n\
 .\n\
 This package has the programs omprma-run, omprma-info and omprma-perf, the\n\
-worker, omprma's OpenMP runtime and its CUDA driver library for programs.\n\
+worker, omprma's OpenMP runtime, and its CUDA driver and HSA runtime libraries\n\
+for programs.\n\
 The package omprma-llvm-NN brings what programs of clang NN need beside it.")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "openssh-client")

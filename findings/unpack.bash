@@ -5,6 +5,7 @@
 #   unpack NAME=VERSION...   Debian's packages into $folder, which is removed at the end; 77 where they cannot be had
 #   saw COMMAND...           shows what a command prints, and keeps it for expect
 #   saw_mpi KIND SOURCE      the same for a program of one process, with the openmpi or mpich that was unpacked
+#   saw_mpi_two OSC SOURCE   the same for two processes with the openmpi, whose component OSC serves the windows
 #   expect PATTERN           one line of it is like that; else $changed is 1
 set -u
 folder=$(mktemp -d)
@@ -44,4 +45,16 @@ saw_mpi() {
     echo "$1"
     saw env LD_LIBRARY_PATH="$system:$system/openmpi/lib" OMPI_MCA_ess_singleton_isolated=1 \
         OMPI_MCA_mca_base_component_path="$system/openmpi/lib/openmpi3" timeout 60 "$folder/$1"
+}
+
+saw_mpi_two() {
+    local system=$folder/usr/lib/x86_64-linux-gnu
+    gcc -w -I"$system/openmpi/include" -I"$folder/usr/include/x86_64-linux-gnu/openmpi" "$2" "$system/libmpi.so.40" \
+        -Wl,--allow-shlib-undefined -o "$folder/openmpi" || exit 77
+    LD_LIBRARY_PATH=$system:$system/openmpi/lib ldd "$folder/openmpi" "$folder/usr/bin/orterun" | grep -q 'not found' && exit 77
+    echo "osc/$1"
+    saw env OPAL_PREFIX="$folder/usr" LD_LIBRARY_PATH="$system:$system/openmpi/lib" \
+        OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+        OMPI_MCA_mca_base_component_path="$system/openmpi/lib/openmpi3" OMPI_MCA_osc="$1" \
+        timeout 60 "$folder/usr/bin/orterun" --oversubscribe --bind-to none -n 2 "$folder/openmpi"
 }

@@ -1,96 +1,116 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * gpu.c: times of a GPU by the CUDA driver interface, whichever libcuda.so.1 it finds: the driver,
- * the stand-in for it, or omprma's. See perf/gpu.
+ * gpu.c: times of a GPU by the interface of its kind (tests/hardware/gpu.h), whichever library it
+ * finds: the real one, a stand-in for it, or omprma's. See perf/gpu.
  *
- *   gpu REPS          a line per operation: RESULT OPERATION BYTES US, the median of REPS times
- *   gpu REPS chain    the same of CHAIN launches in one stream that are waited for once
+ * gpu KERNELS REPS MIB prints a line per operation: RESULT OPERATION BYTES US, the median of REPS
+ * times; copies have up to MIB. launch-cpu is the processor time of the calling thread for one of
+ * CPU_LAUNCHES launches that are waited for once, without the wait; launch-cpu-signal the same of
+ * launches behind each of which something may follow, as OpenMP's runtimes make them.
+ * gpu KERNELS REPS MIB chain does the same for CHAIN launches that are waited for once.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cuda/exports.h"
+#include "tests/hardware/gpu.h"
 
-enum { LEAST = 1 << 20, MOST = 64 << 20, STEP = 8, REPS_MOST = 100000, COPIES = 10, CHAIN = 100 };
-
-/* Of the stand-in's kernels one that does next to nothing; the text is right for GPUs, too. */
-static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
-                          ".visible .entry standin_add(.param .u64 at, .param .u64 bytes, "
-                          ".param .u64 value)\n{ ret; }\n";
+enum {
+    LEAST = 1 << 10,
+    MIB_MOST = 1024,
+    STEP = 8,
+    REPS_MOST = 100000,
+    COPIES = 10,
+    CHAIN = 100,
+    CPU_LAUNCHES = 50 /* few enough that none waits for room */
+};
 
 static struct {
-    CUcontext context[2];
-    CUdeviceptr memory[2];
-    CUstream stream;
-    CUfunction kernel;
-    void *host;
-    int gpus;
+    uint64_t memory, other; /* on GPU 0 and on GPU 1 */
+    unsigned char *host;
+    const struct gpu_kernel *add;
+    double own_us; /* of what only the calling thread is measured */
 } at;
 
-#define OK(call) check(#call, call)
-static void check(const char *what, CUresult result)
+static double now_us(clockid_t clock)
 {
-    const char *text = "";
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
 
-    if (result == CUDA_SUCCESS)
-        return;
-    cuGetErrorString(result, &text);
-    fprintf(stderr, "gpu: %s: %s (%d)\n", what, text ? text : "", (int)result);
-    exit(1);
+/* ---- operations: the wait is not theirs ---- */
+
+static void launch(size_t value, enum gpu_behind behind)
+{
+    const uint64_t words[] = {at.memory, 8, value};
+    gpu_launch(at.add, 1, words, 3, behind);
 }
 
 static void run_launch(size_t bytes)
 {
-    uint64_t parameters[] = {at.memory[0], bytes, 0};
-    size_t size = sizeof(parameters);
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                     CU_LAUNCH_PARAM_END};
-
-    OK(cuLaunchKernel(at.kernel, 1, 1, 1, 1, 1, 1, 0, at.stream, NULL, extra));
+    (void)bytes;
+    launch(0, GPU_LAST);
 }
 
 static void run_chain(size_t bytes)
 {
-    for (int i = 0; i < CHAIN; i++)
-        run_launch(bytes);
+    (void)bytes;
+    for (int i = 1; i < CHAIN; i++)
+        launch(0, GPU_MORE);
+    launch(0, GPU_LAST);
+}
+
+static void launches(enum gpu_behind behind)
+{
+    double begin = now_us(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 1; i < CPU_LAUNCHES; i++)
+        launch(0, behind);
+    launch(0, GPU_LAST);
+    at.own_us = (now_us(CLOCK_THREAD_CPUTIME_ID) - begin) / CPU_LAUNCHES;
+}
+
+static void run_launch_cpu(size_t bytes)
+{
+    (void)bytes;
+    launches(GPU_MORE);
+}
+
+static void run_signal_cpu(size_t bytes)
+{
+    (void)bytes;
+    launches(GPU_LAST);
 }
 
 static void run_submit(size_t bytes)
 {
-    OK(cuMemcpyHtoDAsync_v2(at.memory[0], at.host, bytes, at.stream));
+    gpu_submit(at.memory, at.host, bytes);
 }
 
 static void run_retrieve(size_t bytes)
 {
-    OK(cuMemcpyDtoHAsync_v2(at.host, at.memory[0], bytes, at.stream));
+    gpu_retrieve(at.host, at.memory, bytes);
 }
 
 static void run_region(size_t bytes)
 {
     run_submit(bytes);
-    run_launch(bytes);
+    launch(1, GPU_LAST);
     run_retrieve(bytes);
 }
 
 static void run_exchange(size_t bytes)
 {
-    OK(cuMemcpyPeerAsync(at.memory[1], at.context[1], at.memory[0], at.context[0], bytes,
-                         at.stream));
+    gpu_exchange(at.other, at.memory, bytes);
 }
+
+/* ---- */
 
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
-}
-
-static double now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
 static void measure(const char *name, void (*run)(size_t bytes), size_t bytes, int reps)
@@ -100,58 +120,64 @@ static void measure(const char *name, void (*run)(size_t bytes), size_t bytes, i
     if (!times)
         exit(1);
     for (int i = -reps / 10 - 1; i < reps; i++) { /* the first ones do not count */
-        double begin = now_us();
+        double begin = now_us(CLOCK_MONOTONIC);
+        at.own_us = 0;
         run(bytes);
-        OK(cuStreamSynchronize(at.stream));
+        gpu_wait();
         if (i >= 0)
-            times[i] = now_us() - begin;
+            times[i] = at.own_us > 0 ? at.own_us : now_us(CLOCK_MONOTONIC) - begin;
     }
     qsort(times, (size_t)reps, sizeof(*times), compare);
     printf("RESULT %s %zu %.3f\n", name, bytes, times[reps / 2]);
+    fflush(stdout);
     free(times);
 }
 
-static void begin(void)
+/* Each region adds 1 to bytes that go there and back. */
+static void measure_regions(int reps)
 {
-    CUmodule module;
+    unsigned char wanted = (unsigned char)(reps + reps / 10 + 1);
 
-    OK(cuInit(0));
-    OK(cuDeviceGetCount(&at.gpus));
-    for (int i = at.gpus > 1; i >= 0; i--) {
-        OK(cuDevicePrimaryCtxRetain(&at.context[i], i));
-        OK(cuCtxSetCurrent(at.context[i]));
-        OK(cuMemAlloc_v2(&at.memory[i], MOST));
-    }
-    at.host = aligned_alloc(4096, MOST);
-    if (!at.host)
-        exit(1);
-    memset(at.host, 0, MOST);
-    OK(cuMemHostRegister_v2(at.host, MOST, 0));
-    OK(cuStreamCreate(&at.stream, CU_STREAM_NON_BLOCKING));
-    OK(cuModuleLoadDataEx(&module, ptx, 0, NULL, NULL));
-    OK(cuModuleGetFunction(&at.kernel, module, "standin_add"));
+    memset(at.host, 0, 8);
+    measure("region", run_region, 8, reps);
+    for (int i = 0; i < 8; i++)
+        if (at.host[i] != wanted) {
+            fprintf(stderr, "gpu: regions gave %d, not %d\n", at.host[i], wanted);
+            exit(1);
+        }
 }
 
 int main(int count, char **words)
 {
-    int reps = count > 1 ? atoi(words[1]) : 0;
+    int reps = count > 3 ? atoi(words[2]) : 0, mib = count > 3 ? atoi(words[3]) : 0, gpus;
+    size_t most = (size_t)mib << 20;
 
-    if (reps < 1 || reps > REPS_MOST) {
-        fprintf(stderr, "usage: gpu REPS [chain], from 1 to %d\n", REPS_MOST);
+    if (reps < 1 || reps > REPS_MOST || mib < 1 || mib > MIB_MOST) {
+        fprintf(stderr, "usage: gpu KERNELS REPS MIB [chain], REPS to %d, MIB to %d\n", REPS_MOST,
+                MIB_MOST);
         return 2;
     }
-    begin();
-    if (count > 2 && strcmp(words[2], "chain") == 0) {
+    gpus = gpu_begin(words[1]);
+    at.memory = gpu_allocate(0, most);
+    at.host = gpu_host(most);
+    at.add = gpu_kernel("add");
+    gpu_submit(at.memory, at.host, most); /* all is touched; the stand-ins move what comes first */
+    gpu_wait();
+    if (count > 4 && strcmp(words[4], "chain") == 0) {
         measure("chain", run_chain, 8, reps);
         return 0;
     }
     measure("launch", run_launch, 8, reps);
-    measure("region", run_region, 8, reps);
-    for (size_t bytes = LEAST; bytes <= MOST; bytes *= STEP) {
-        int copies = reps < COPIES ? reps : COPIES;
+    measure_regions(reps);
+    measure("launch-cpu", run_launch_cpu, 8, reps);
+    measure("launch-cpu-signal", run_signal_cpu, 8, reps);
+    if (gpus > 1)
+        at.other = gpu_allocate(1, most);
+    for (size_t bytes = LEAST; bytes <= most; bytes *= STEP) {
+        int copies = bytes < 1 << 20 ? reps : reps < COPIES ? reps : COPIES;
         measure("submit", run_submit, bytes, copies);
         measure("retrieve", run_retrieve, bytes, copies);
-        if (at.gpus > 1)
+        if (gpus > 1)
             measure("exchange", run_exchange, bytes, copies);
     }
     return 0;

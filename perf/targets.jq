@@ -22,9 +22,10 @@
   # How many times as long as another one takes, and how many times as fast as it is: medians of
   # runs.
   def ratio($time; $other): [$time | keys[] | $time[.] / $other[.]] | median;
-  def speed($op; $path; $than; $low):
-      [sizes($op; $low; 268435456)[]
+  def speed($op; $path; $than; $low; $high):
+      [sizes($op; $low; $high)[]
        | {at: bytes, value: ratio(times($op; $than; .); times($op; $path; .))}];
+  def speed($op; $path; $than; $low): speed($op; $path; $than; $low; 268435456);
   def slowdown($op): one(ratio(times($op; "auto"; null); times($op; "raw"; null)));
   # A ping-pong that shared its core with something else takes many times as long as the best one;
   # nothing can be compared to it.
@@ -45,6 +46,10 @@
             values: speed($op; "rma"; "raw"; $mib)},
            {name: "\($op): two-sided / bare two-sided MPI, from 1 MiB", at_least: 0.95,
             values: speed($op; "two-sided"; "raw-two-sided"; $mib)},
+           {name: "\($op): auto / bare one-sided MPI, 16 to 256 KiB", at_least: 2,
+            values: speed($op; "auto"; "raw"; 16384; 262144)},
+           {name: "\($op): auto / bare one-sided MPI, from 16 MiB", at_least: 1.5,
+            values: speed($op; "auto"; "raw"; 16 * $mib)},
            {name: "\($op): auto / better of rma and two-sided", at_least: 0.95,
             values: [sizes($op; 1; 268435456)[]
                      | {at: bytes,

@@ -100,7 +100,7 @@ void agent_begin_end(struct agent *agent)
     }
 }
 
-static void take_signal(struct agent *agent)
+static void agent_take_signal(struct agent *agent)
 {
     struct signalfd_siginfo info;
 
@@ -113,7 +113,7 @@ static void take_signal(struct agent *agent)
 }
 
 /* Nothing comes from there but the end, which omprma-run announces unless it is killed. */
-static void take_control(struct agent *agent)
+static void agent_take_control(struct agent *agent)
 {
     char byte;
     ssize_t bytes = recv(agent->control, &byte, sizeof(byte), MSG_DONTWAIT);
@@ -133,7 +133,7 @@ static void take_control(struct agent *agent)
     agent_begin_end(agent);
 }
 
-static void forget_those_that_left(struct agent *agent)
+static void agent_forget_programs(struct agent *agent)
 {
     for (struct agent_program **at = &agent->programs; *at;) {
         struct agent_program *program = *at;
@@ -153,7 +153,7 @@ enum { AT_CONTROL, AT_SIGNALS, AT_LISTENER, AT_NETWORK, AT_PROGRAMS, EACH = 2 };
 
 /* Two entries for each program, and behind them one for each connection to another agent; NULL: no
  * memory. `*count` is of entries. */
-static struct pollfd *make_sources(const struct agent *agent, size_t *count)
+static struct pollfd *agent_make_sources(const struct agent *agent, size_t *count)
 {
     struct pollfd *sources;
     size_t at = AT_PROGRAMS;
@@ -203,7 +203,7 @@ static int wait_ms(struct agent *agent)
 
 /* A program's own end comes first: one that its workers have seen is not a worker's loss. Returns
  * what stands behind the programs. */
-static const struct pollfd *take_programs(struct agent *agent, const struct pollfd *sources)
+static const struct pollfd *agent_take_programs(struct agent *agent, const struct pollfd *sources)
 {
     const struct pollfd *source = sources + AT_PROGRAMS;
     int64_t now = clock_ns();
@@ -219,7 +219,8 @@ static const struct pollfd *take_programs(struct agent *agent, const struct poll
 }
 
 /* Connections that are made meanwhile stand behind those that there were. */
-static void take_lines(struct agent *agent, const struct pollfd *source, const struct pollfd *end)
+static void agent_take_lines(struct agent *agent, const struct pollfd *source,
+                             const struct pollfd *end)
 {
     int64_t now = clock_ns();
 
@@ -235,28 +236,28 @@ static bool is_over(const struct agent *agent)
     return agent->ending && !agent->sessions && !agent->programs;
 }
 
-static omprma_status_t loop(struct agent *agent)
+static omprma_status_t agent_loop(struct agent *agent)
 {
     while (!is_over(agent)) {
         size_t count;
-        struct pollfd *sources = make_sources(agent, &count);
+        struct pollfd *sources = agent_make_sources(agent, &count);
         const struct pollfd *lines;
 
         if (!sources)
             return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %zu connections", count);
         poll(sources, count, wait_ms(agent)); /* a failure is like nothing */
-        lines = take_programs(agent, sources);
-        take_lines(agent, lines, sources + count);
+        lines = agent_take_programs(agent, sources);
+        agent_take_lines(agent, lines, sources + count);
         if (sources[AT_SIGNALS].revents)
-            take_signal(agent);
+            agent_take_signal(agent);
         if (sources[AT_LISTENER].revents && agent->listener >= 0)
             agent_accept(agent);
         if (sources[AT_NETWORK].revents && agent->network >= 0)
             line_accept(agent);
         if (sources[AT_CONTROL].revents)
-            take_control(agent);
+            agent_take_control(agent);
         free(sources);
-        forget_those_that_left(agent);
+        agent_forget_programs(agent);
         lines_forget(agent);
     }
     return OMPRMA_OK;
@@ -274,7 +275,7 @@ static bool read_number(const char *text, int low, int *value)
 }
 
 /* It may be asked for many connections; sessions are not to notice. */
-static void raise_files(struct agent *agent)
+static void agent_raise_files(struct agent *agent)
 {
     struct rlimit most;
 
@@ -284,7 +285,7 @@ static void raise_files(struct agent *agent)
     setrlimit(RLIMIT_NOFILE, &most);
 }
 
-static omprma_status_t begin(struct agent *agent)
+static omprma_status_t agent_begin(struct agent *agent)
 {
     omprma_status_t status = config_load(&agent->config);
     sigset_t all;
@@ -296,7 +297,7 @@ static omprma_status_t begin(struct agent *agent)
     signal(SIGCHLD, SIG_DFL); /* else sessions would vanish without a sign */
     /* What sessions leave behind is ended here. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    raise_files(agent);
+    agent_raise_files(agent);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     agent->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -312,9 +313,9 @@ static omprma_status_t begin(struct agent *agent)
     return quota_create(free_memory_bytes(""), &agent->quota);
 }
 
-static int run(struct agent *agent)
+static int agent_serve(struct agent *agent)
 {
-    omprma_status_t status = loop(agent);
+    omprma_status_t status = agent_loop(agent);
 
     if (status != OMPRMA_OK)
         log_write(LOG_ERROR, "%s", error_text());
@@ -326,7 +327,7 @@ static int run(struct agent *agent)
 }
 
 /* It is not to be seen by whoever looks at a session. */
-static bool take_secret(struct agent *agent)
+static bool agent_take_secret(struct agent *agent)
 {
     const char *text = getenv(FAR_SECRET_VARIABLE);
 
@@ -334,12 +335,12 @@ static bool take_secret(struct agent *agent)
 }
 
 /* Where omprma-run has the agents of other hosts call. */
-static bool open_network(struct agent *agent)
+static bool agent_open_network(struct agent *agent)
 {
     struct sockaddr_in at = {0};
     socklen_t bytes = sizeof(at);
 
-    if (getsockname(agent->network, (struct sockaddr *)&at, &bytes) || !take_secret(agent))
+    if (getsockname(agent->network, (struct sockaddr *)&at, &bytes) || !agent_take_secret(agent))
         return false;
     agent->address = at.sin_addr.s_addr;
     agent->port = at.sin_port;
@@ -347,7 +348,7 @@ static bool open_network(struct agent *agent)
 }
 
 /* Digits of the name under which `listener` listens. */
-static void read_name(struct agent *agent)
+static void agent_read_name(struct agent *agent)
 {
     struct sockaddr_un at = {0};
     socklen_t bytes = sizeof(at);
@@ -366,20 +367,20 @@ int agent_run(const char *listener, const char *control, const char *slots, cons
         !read_number(slots, network ? 0 : 1, &agent.slots))
         return 2;
     if (network && (!read_number(network, 0, &agent.network) ||
-                    !read_number(more, 1, &agent.more) || !open_network(&agent)))
+                    !read_number(more, 1, &agent.more) || !agent_open_network(&agent)))
         return 2;
-    read_name(&agent);
-    if (begin(&agent) != OMPRMA_OK) {
+    agent_read_name(&agent);
+    if (agent_begin(&agent) != OMPRMA_OK) {
         log_write(LOG_ERROR, "%s", error_text());
         return EXIT_FAILURE;
     }
-    return run(&agent);
+    return agent_serve(&agent);
 }
 
 /* ---- on other hosts ------------------------------------------------------------------------- */
 
 /* error_text() says why. omprma-run, where this comes as a line, ends the run. */
-static int fail_far(void)
+static int agent_fail_far(void)
 {
     char host[HOST_TEXT_BYTES];
 
@@ -389,7 +390,7 @@ static int fail_far(void)
 }
 
 /* Another process of this host is the agent: it has one slot more. */
-static int be_a_slot(const char *name)
+static int agent_be_a_slot(const char *name)
 {
     const struct direct_slot slot = {.magic = DIRECT_SLOT_MAGIC, .version = DIRECT_VERSION};
     char byte;
@@ -404,7 +405,7 @@ static int be_a_slot(const char *name)
         return EXIT_SUCCESS;
     error_set(OMPRMA_ERR_CLOSED, "another process was to be it, and does not answer: %s",
               strerror(errno));
-    return fail_far();
+    return agent_fail_far();
 }
 
 /* ADDRESS:PORT */
@@ -425,7 +426,7 @@ static bool read_home(const char *text, uint32_t *address, uint32_t *port)
     return true;
 }
 
-static omprma_status_t call_home(struct agent *agent)
+static omprma_status_t agent_call_home(struct agent *agent)
 {
     int rank = rank_find();
     struct far_wish wish = {.kind = FAR_HOST, .slots = agent->slots, .rank = rank < 0 ? 0 : rank};
@@ -450,17 +451,17 @@ int agent_run_far(void)
     char name[PACKET_NAME_BYTES];
 
     syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0); /* hydra leaves sockets of its own open */
-    if (!join || strlen(join) != DIRECT_DIGITS || !take_secret(&agent)) {
+    if (!join || strlen(join) != DIRECT_DIGITS || !agent_take_secret(&agent)) {
         error_set(OMPRMA_ERR_CONFIG,
                   "%s or %s is not as omprma-run sets it; does the remote shell keep variables?",
                   FAR_JOIN_VARIABLE, FAR_SECRET_VARIABLE);
-        return fail_far();
+        return agent_fail_far();
     }
     snprintf(name, sizeof(name), "%s%s", DIRECT_NAME, join);
     memcpy(agent.join, join, sizeof(agent.join));
     if (packet_listen_at(name, &agent.listener) != OMPRMA_OK)
-        return be_a_slot(name);
-    if (begin(&agent) != OMPRMA_OK || call_home(&agent) != OMPRMA_OK)
-        return fail_far();
-    return run(&agent);
+        return agent_be_a_slot(name);
+    if (agent_begin(&agent) != OMPRMA_OK || agent_call_home(&agent) != OMPRMA_OK)
+        return agent_fail_far();
+    return agent_serve(&agent);
 }

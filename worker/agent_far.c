@@ -24,7 +24,12 @@
 
 _Static_assert((int)DIRECT_HOST_BYTES == (int)HOST_TEXT_BYTES, "name of a host");
 
-static void send_note(struct agent_line *line, const struct far_note *note)
+static void nothing(struct agent *agent, struct agent_line *line)
+{
+    (void)agent, (void)line;
+}
+
+static void far_send_note(struct agent_line *line, const struct far_note *note)
 {
     line_send(line, note, sizeof(*note));
 }
@@ -32,8 +37,8 @@ static void send_note(struct agent_line *line, const struct far_note *note)
 /* ---- hosts ---------------------------------------------------------------------------------- */
 
 /* In the order in which the user has named them. */
-static struct agent_host *add_host(struct agent *agent, const char *name, uint32_t address,
-                                   uint32_t port, int slots, int place)
+static struct agent_host *far_add_host(struct agent *agent, const char *name, uint32_t address,
+                                       uint32_t port, int slots, int place)
 {
     struct agent_host *host = calloc(1, sizeof(*host)), **last = &agent->hosts;
 
@@ -51,29 +56,29 @@ static struct agent_host *add_host(struct agent *agent, const char *name, uint32
     return host;
 }
 
-static void describe(struct far_note *note, const char *name, uint32_t address, uint32_t port,
-                     int slots)
+static void peer_note(struct far_note *note, const char *name, uint32_t address, uint32_t port,
+                      int slots)
 {
     *note = (struct far_note){.what = FAR_PEER, .address = address, .port = port, .slots = slots};
     snprintf(note->name, sizeof(note->name), "%s", name);
 }
 
 /* Each hears of all others. */
-static void tell_hosts(struct agent *agent, struct agent_host *to)
+static void far_tell_hosts(struct agent *agent, struct agent_host *to)
 {
     const struct far_note ready = {.what = FAR_READY};
     char own[HOST_TEXT_BYTES];
     struct far_note note;
 
     host_name(own);
-    describe(&note, own, agent->address, agent->port, agent->slots);
-    send_note(to->line, &note);
+    peer_note(&note, own, agent->address, agent->port, agent->slots);
+    far_send_note(to->line, &note);
     for (const struct agent_host *host = agent->hosts; host; host = host->next) {
-        describe(&note, host->name, host->address, host->port, host->slots);
+        peer_note(&note, host->name, host->address, host->port, host->slots);
         if (host != to)
-            send_note(to->line, &note);
+            far_send_note(to->line, &note);
     }
-    send_note(to->line, &ready);
+    far_send_note(to->line, &ready);
 }
 
 int far_slots(const struct agent *agent)
@@ -93,7 +98,7 @@ void far_ready(struct agent *agent)
         return;
     agent->more = -1;
     for (struct agent_host *host = agent->hosts; host; host = host->next)
-        tell_hosts(agent, host);
+        far_tell_hosts(agent, host);
     agent_say_event(agent, &event);
 }
 
@@ -104,7 +109,7 @@ void far_more_slots(struct agent *agent)
     agent->slots++;
     note.slots = agent->slots;
     if (agent->home && agent->home->phase == LINE_OPEN)
-        send_note(agent->home, &note);
+        far_send_note(agent->home, &note);
     else if (agent->home)
         agent->home->call.wish.slots = agent->slots; /* it is still to be said */
     if (!agent->home && agent->more > 0)
@@ -114,7 +119,7 @@ void far_more_slots(struct agent *agent)
 }
 
 /* The agent of another host calls that of omprma-run's. */
-static void welcome_host(struct agent *agent, struct agent_line *line)
+static void far_welcome_host(struct agent *agent, struct agent_line *line)
 {
     const struct far_wish *wish = &line->call.wish;
     struct sockaddr_in peer;
@@ -125,7 +130,7 @@ static void welcome_host(struct agent *agent, struct agent_line *line)
         return;
     }
     line->host =
-        add_host(agent, wish->name, peer.sin_addr.s_addr, wish->port, wish->slots, wish->rank);
+        far_add_host(agent, wish->name, peer.sin_addr.s_addr, wish->port, wish->slots, wish->rank);
     if (!line->host) {
         line_close(line);
         return;
@@ -136,20 +141,30 @@ static void welcome_host(struct agent *agent, struct agent_line *line)
     far_ready(agent);
 }
 
-static void hear_of_host(struct agent *agent, const struct far_note *note)
+/* The next note, once all of it is here. */
+static const struct far_note *far_take_note(struct agent_line *line)
 {
-    if (note->what == FAR_PEER)
-        add_host(agent, note->name, note->address, note->port, note->slots, 0);
+    return line_collect(line, &line->note, sizeof(line->note)) ? &line->note : NULL;
 }
 
-static void hear_host(struct agent *agent, struct agent_line *line)
+static void far_hear_of_host(struct agent *agent, struct agent_line *line)
 {
-    struct direct_event event = line->note.event;
+    const struct far_note *note = far_take_note(line);
 
-    if (line->note.what == FAR_SLOTS && line->host && agent->more >= 0) {
-        line->host->slots = line->note.slots;
+    if (note && note->what == FAR_PEER)
+        far_add_host(agent, note->name, note->address, note->port, note->slots, 0);
+}
+
+static void far_hear_host(struct agent *agent, struct agent_line *line)
+{
+    const struct far_note *note = far_take_note(line);
+
+    if (note && note->what == FAR_SLOTS && line->host && agent->more >= 0) {
+        line->host->slots = note->slots;
         far_ready(agent);
-    } else if (line->note.what == FAR_EVENT) {
+    } else if (note && note->what == FAR_EVENT) {
+        struct direct_event event = note->event;
+
         event.host[sizeof(event.host) - 1] = '\0';
         agent_say_event(agent, &event);
     }
@@ -157,17 +172,17 @@ static void hear_host(struct agent *agent, struct agent_line *line)
 
 /* ---- a program's sessions on another host: there -------------------------------------------- */
 
-static void refuse_program(struct agent *agent, struct agent_line *line, const char *text)
+static void far_refuse_program(struct agent *agent, struct agent_line *line, const char *text)
 {
     struct far_note note = {.what = FAR_REFUSED};
 
     snprintf(note.text, sizeof(note.text), "%s", text);
-    send_note(line, &note);
+    far_send_note(line, &note);
     if (line->program)
         agent_sessions_end(agent, line->program, 0, SIGKILL);
 }
 
-static void welcome_program(struct agent *agent, struct agent_line *line)
+static void far_welcome_program(struct agent *agent, struct agent_line *line)
 {
     line->program = agent_program_make(agent, -1);
     if (!line->program) {
@@ -179,7 +194,7 @@ static void welcome_program(struct agent *agent, struct agent_line *line)
 }
 
 /* All that it has to say is here. */
-static void accept_program(struct agent *agent, struct agent_line *line)
+static void far_accept_program(struct agent *agent, struct agent_line *line)
 {
     struct agent_program *program = line->program;
     const struct far_note ready = {.what = FAR_READY};
@@ -190,15 +205,15 @@ static void accept_program(struct agent *agent, struct agent_line *line)
     program->outputs[0] = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     program->outputs[1] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     if (program->folder >= 0) {
-        send_note(line, &ready);
+        far_send_note(line, &ready);
         return;
     }
     snprintf(text, sizeof(text), "workers cannot use the program's folder %.128s: %s",
              program->request.folder, strerror(errno));
-    refuse_program(agent, line, text);
+    far_refuse_program(agent, line, text);
 }
 
-static void hear_request(struct agent *agent, struct agent_line *line)
+static void far_hear_request(struct agent *agent, struct agent_line *line)
 {
     struct agent_program *program = line->program;
 
@@ -206,23 +221,23 @@ static void hear_request(struct agent *agent, struct agent_line *line)
         return;
     if (program->request.magic != DIRECT_MAGIC || program->request.version != DIRECT_VERSION ||
         !agent_request_makes_sense(&program->request)) {
-        refuse_program(agent, line,
-                       program->request.magic == DIRECT_MAGIC &&
-                               program->request.version != DIRECT_VERSION
-                           ? "the omprma of this host is of another version than the program's; "
-                             "install the same on all hosts"
-                           : "what came is no request to join of omprma's");
+        far_refuse_program(
+            agent, line,
+            program->request.magic == DIRECT_MAGIC && program->request.version != DIRECT_VERSION
+                ? "the omprma of this host is of another version than the program's; "
+                  "install the same on all hosts"
+                : "what came is no request to join of omprma's");
         return;
     }
     program->phase = AGENT_TELLING;
     program->environment = calloc(1, program->request.environment_bytes + 1);
     if (!program->environment)
-        refuse_program(agent, line, "no memory for a request");
+        far_refuse_program(agent, line, "no memory for a request");
     else if (!program->request.environment_bytes)
-        accept_program(agent, line);
+        far_accept_program(agent, line);
 }
 
-static void hear_environment(struct agent *agent, struct agent_line *line)
+static void far_hear_environment(struct agent *agent, struct agent_line *line)
 {
     struct agent_program *program = line->program;
     size_t bytes = program->request.environment_bytes;
@@ -230,9 +245,30 @@ static void hear_environment(struct agent *agent, struct agent_line *line)
     if (!line_collect(line, program->environment, bytes))
         return;
     if (agent_is_environment(program->environment, bytes))
-        accept_program(agent, line);
+        far_accept_program(agent, line);
     else
-        refuse_program(agent, line, "what came is not the environment of a program");
+        far_refuse_program(agent, line, "what came is not the environment of a program");
+}
+
+/* What it has to say, and nothing after that. */
+static void far_hear_program(struct agent *agent, struct agent_line *line)
+{
+    const struct agent_program *program = line->program;
+
+    if (program && program->phase == AGENT_ASKING)
+        far_hear_request(agent, line);
+    else if (program && program->phase == AGENT_TELLING)
+        far_hear_environment(agent, line);
+    else if (far_take_note(line))
+        line_close(line);
+}
+
+static void far_forget_program(struct agent *agent, struct agent_line *line)
+{
+    if (!line->program)
+        return;
+    line->program->line = NULL;
+    agent_program_leave(agent, line->program);
 }
 
 static struct agent_program *find_program(struct agent *agent, uint64_t number)
@@ -245,23 +281,23 @@ static struct agent_program *find_program(struct agent *agent, uint64_t number)
     return program;
 }
 
-static void run_session(struct agent *agent, struct agent_session *session)
+static void far_run_session(struct agent *agent, struct agent_session *session)
 {
     struct agent_program *program = session->program;
     struct far_note note = {.what = FAR_STARTED, .rank = session->rank};
 
     if (agent_session_run(agent, session) != OMPRMA_OK) {
-        refuse_program(agent, program->line, error_text());
+        far_refuse_program(agent, program->line, error_text());
         return;
     }
     note.pid = session->pid;
     note.processes = agent_count_processes(agent);
     note.alone = agent_is_alone(agent, program);
-    send_note(program->line, &note);
+    far_send_note(program->line, &note);
 }
 
 /* One of the two connections of a session; with the other one it starts. */
-static void welcome_session(struct agent *agent, struct agent_line *line)
+static void far_welcome_session(struct agent *agent, struct agent_line *line)
 {
     const struct far_wish *wish = &line->call.wish;
     int which = wish->kind == FAR_DATA;
@@ -278,7 +314,7 @@ static void welcome_session(struct agent *agent, struct agent_line *line)
     }
     session->ends[which] = line_take(line);
     if (session->ends[0] >= 0 && session->ends[1] >= 0)
-        run_session(agent, session);
+        far_run_session(agent, session);
 }
 
 void far_session_ended(const struct agent_session *session, int status)
@@ -286,7 +322,7 @@ void far_session_ended(const struct agent_session *session, int status)
     const struct far_note note = {
         .what = FAR_ENDED, .rank = session->rank, .pid = session->pid, .status = status};
 
-    send_note(session->program->line, &note);
+    far_send_note(session->program->line, &note);
 }
 
 /* ---- and at the program's host -------------------------------------------------------------- */
@@ -338,17 +374,18 @@ omprma_status_t far_begin(struct agent *agent, struct agent_program *program)
 }
 
 /* The other agent has proved itself. */
-static void ask(struct agent_line *line)
+static void far_ask(struct agent *agent, struct agent_line *line)
 {
     const struct agent_program *program = line->program;
 
+    (void)agent;
     line_send(line, &program->request, sizeof(program->request));
     if (program->request.environment_bytes)
         line_send(line, program->environment, program->request.environment_bytes);
 }
 
 /* It waits for the sessions of the program there. */
-static void connect_sessions(struct agent *agent, const struct agent_line *line)
+static void far_connect_sessions(struct agent *agent, const struct agent_line *line)
 {
     static const enum far_kind kinds[] = {FAR_MESSAGES, FAR_DATA};
 
@@ -374,7 +411,7 @@ static void connect_sessions(struct agent *agent, const struct agent_line *line)
         }
 }
 
-static void answer_when_ready(struct agent *agent, struct agent_program *program)
+static void far_answer_when_ready(struct agent *agent, struct agent_program *program)
 {
     for (const struct agent_session *one = agent->sessions; one; one = one->next)
         if (one->program == program && (!one->pid || one->ends[0] < 0 || one->ends[1] < 0))
@@ -383,35 +420,36 @@ static void answer_when_ready(struct agent *agent, struct agent_program *program
         agent_program_answer(agent, program);
 }
 
-static void take_end(struct agent *agent, struct agent_line *line)
+static void far_take_end(struct agent *agent, struct agent_line *line)
 {
     struct agent_session *session = line->session;
 
     session->ends[line->call.wish.kind == FAR_DATA] = line_take(line);
-    answer_when_ready(agent, session->program);
+    far_answer_when_ready(agent, session->program);
 }
 
-static void hear_note(struct agent *agent, struct agent_line *line)
+static void far_hear_note(struct agent *agent, struct agent_line *line)
 {
-    struct far_note *note = &line->note;
+    const struct far_note *note = far_take_note(line);
     struct agent_program *program = line->program;
-    struct agent_session *session = program ? agent_session_find(agent, program, note->rank) : NULL;
+    struct agent_session *session;
 
-    note->text[sizeof(note->text) - 1] = '\0';
-    if (!program)
+    if (!note || !program)
         return;
+    session = agent_session_find(agent, program, note->rank);
     if (session && session->host != line->host)
         session = NULL;
     if (note->what == FAR_READY) {
-        connect_sessions(agent, line);
+        far_connect_sessions(agent, line);
     } else if (note->what == FAR_STARTED && session) {
         session->pid = note->pid;
         session->processes = note->processes;
         session->alone = note->alone;
-        answer_when_ready(agent, program);
+        far_answer_when_ready(agent, program);
     } else if (note->what == FAR_ENDED && session) {
         agent_session_ended(agent, session, note->status);
     } else if (note->what == FAR_REFUSED) {
+        line->note.text[sizeof(line->note.text) - 1] = '\0';
         agent_program_refuse(agent, program, "host %s: %.180s", line->host->name, note->text);
     }
 }
@@ -427,11 +465,13 @@ void far_end(struct agent *agent, const struct agent_program *program)
         }
 }
 
-static void program_lost(struct agent *agent, struct agent_line *line)
+static void far_lose_program(struct agent *agent, struct agent_line *line)
 {
     struct agent_program *program = line->program;
     struct agent_session *next;
 
+    if (!program)
+        return;
     if (program->phase == AGENT_WAITING) {
         agent_program_refuse(agent, program,
                              "no worker of host %s could be had: its agent does not answer at "
@@ -451,7 +491,7 @@ static void program_lost(struct agent *agent, struct agent_line *line)
     }
 }
 
-static void host_lost(struct agent *agent, struct agent_line *line)
+static void far_lose_host(struct agent *agent, struct agent_line *line)
 {
     struct direct_event event = {.what = DIRECT_HOST};
 
@@ -463,10 +503,21 @@ static void host_lost(struct agent *agent, struct agent_line *line)
     line->host->slots = 0; /* no program gets any from now on */
 }
 
+static void far_lose_home(struct agent *agent, struct agent_line *line)
+{
+    if (!line->was_open && !agent->ending)
+        log_write(LOG_ERROR,
+                  "the agent of omprma-run's host does not answer at %s: do hosts reach each "
+                  "other, and are its ports open?",
+                  getenv(FAR_HOME_VARIABLE));
+    agent->home = NULL;
+    agent_begin_end(agent);
+}
+
 /* ---- ways for data between sessions --------------------------------------------------------- */
 
 /* At the door of a session of this host. */
-static void hand_over(struct agent *agent, const char *door, int rank, bool is_ours, int fd)
+static void far_hand_over(struct agent *agent, const char *door, int rank, bool is_ours, int fd)
 {
     const struct direct_arrival arrival = {.rank = rank, .is_ours = is_ours};
     int to = packet_connect_now(door); /* a session that is stopped holds up nobody */
@@ -483,7 +534,7 @@ static void hand_over(struct agent *agent, const char *door, int rank, bool is_o
 }
 
 /* Whoever knows the secret may name any door of this user's, but those of sessions only. */
-static void welcome_way(struct agent *agent, struct agent_line *line)
+static void far_welcome_way(struct agent *agent, struct agent_line *line)
 {
     static const char prefix[] = DIRECT_DOOR_PREFIX;
     const struct far_wish *wish = &line->call.wish;
@@ -493,7 +544,14 @@ static void welcome_way(struct agent *agent, struct agent_line *line)
         line_close(line);
         return;
     }
-    hand_over(agent, wish->name, wish->rank, false, line_take(line));
+    far_hand_over(agent, wish->name, wish->rank, false, line_take(line));
+}
+
+/* What has become of the one that was asked for. */
+static void far_hand_over_ours(struct agent *agent, struct agent_line *line)
+{
+    far_hand_over(agent, line->door, line->rank, true,
+                  line->phase == LINE_CLOSED ? -1 : line_take(line));
 }
 
 bool far_way(struct agent *agent, pid_t pid, const struct direct_way *way)
@@ -507,14 +565,14 @@ bool far_way(struct agent *agent, pid_t pid, const struct direct_way *way)
     if (!memchr(way->door, 0, sizeof(way->door)) || !memchr(way->own, 0, sizeof(way->own)))
         return false;
     if (!session) { /* a command of OMPRMA_WRAP may have started who asks */
-        hand_over(agent, way->own, way->rank, true, -1);
+        far_hand_over(agent, way->own, way->rank, true, -1);
         return true;
     }
     wish.rank = session->rank;
     snprintf(wish.name, sizeof(wish.name), "%s", way->door);
     line = line_call(agent, way->address, way->port, &wish);
     if (!line) {
-        hand_over(agent, way->own, way->rank, true, -1);
+        far_hand_over(agent, way->own, way->rank, true, -1);
         return true;
     }
     memcpy(line->door, way->own, sizeof(line->door));
@@ -522,91 +580,23 @@ bool far_way(struct agent *agent, pid_t pid, const struct direct_way *way)
     return true;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------- */
+/* ---- what lines are for --------------------------------------------------------------------- */
 
-static void opened_here(struct agent *agent, struct agent_line *line)
+/* By its wish, and whether this agent has made it. */
+static const struct line_steps steps[][2] = {
+    [FAR_HOST] = {{far_welcome_host, far_hear_host, far_lose_host},
+                  {nothing, far_hear_of_host, far_lose_home}},
+    [FAR_PROGRAM] = {{far_welcome_program, far_hear_program, far_forget_program},
+                     {far_ask, far_hear_note, far_lose_program}},
+    [FAR_MESSAGES] = {{far_welcome_session, nothing, nothing},
+                      {far_take_end, nothing, far_lose_program}},
+    [FAR_DATA] = {{far_welcome_session, nothing, nothing},
+                  {far_take_end, nothing, far_lose_program}},
+    [FAR_WAY] = {{far_welcome_way, nothing, nothing},
+                 {far_hand_over_ours, nothing, far_hand_over_ours}},
+};
+
+const struct line_steps *far_steps(uint32_t kind, bool calls)
 {
-    switch ((enum far_kind)line->call.wish.kind) {
-    case FAR_HOST:
-        break;
-    case FAR_PROGRAM:
-        ask(line);
-        break;
-    case FAR_MESSAGES:
-    case FAR_DATA:
-        take_end(agent, line);
-        break;
-    case FAR_WAY:
-        hand_over(agent, line->door, line->rank, true, line_take(line));
-        break;
-    }
-}
-
-void far_opened(struct agent *agent, struct agent_line *line)
-{
-    if (line->calls) {
-        opened_here(agent, line);
-        return;
-    }
-    switch ((enum far_kind)line->call.wish.kind) {
-    case FAR_HOST:
-        welcome_host(agent, line);
-        break;
-    case FAR_PROGRAM:
-        welcome_program(agent, line);
-        break;
-    case FAR_MESSAGES:
-    case FAR_DATA:
-        welcome_session(agent, line);
-        break;
-    case FAR_WAY:
-        welcome_way(agent, line);
-        break;
-    default:
-        line_close(line);
-        break;
-    }
-}
-
-void far_taken(struct agent *agent, struct agent_line *line)
-{
-    bool is_host = line->call.wish.kind == FAR_HOST;
-
-    if (!is_host && !line->calls && line->program && line->program->phase == AGENT_ASKING)
-        hear_request(agent, line);
-    else if (!is_host && !line->calls && line->program && line->program->phase == AGENT_TELLING)
-        hear_environment(agent, line);
-    else if (!line_collect(line, &line->note, sizeof(line->note)))
-        return;
-    else if (is_host && line->calls)
-        hear_of_host(agent, &line->note);
-    else if (is_host)
-        hear_host(agent, line);
-    else if (line->calls)
-        hear_note(agent, line);
-    else
-        line_close(line); /* nothing is to come there */
-}
-
-void far_lost(struct agent *agent, struct agent_line *line)
-{
-    if (line == agent->home) {
-        if (!line->was_open && !agent->ending)
-            log_write(LOG_ERROR,
-                      "the agent of omprma-run's host does not answer at %s: do hosts reach each "
-                      "other, and are its ports open?",
-                      getenv(FAR_HOME_VARIABLE));
-        agent->home = NULL;
-        agent_begin_end(agent);
-    } else if (line->call.wish.kind == FAR_HOST) {
-        host_lost(agent, line);
-    } else if (line->call.wish.kind == FAR_WAY) {
-        if (line->calls)
-            hand_over(agent, line->door, line->rank, true, -1);
-    } else if (line->program && line->calls) {
-        program_lost(agent, line);
-    } else if (line->program) {
-        line->program->line = NULL;
-        agent_program_leave(agent, line->program);
-    }
+    return kind >= FAR_HOST && kind <= FAR_WAY ? &steps[kind][calls] : NULL;
 }

@@ -39,7 +39,7 @@ static void close_one(int *fd)
 }
 
 /* What only the start of sessions needs. */
-static void close_request(struct agent_program *program)
+static void program_close_request(struct agent_program *program)
 {
     for (int i = 0; i < DIRECT_REQUEST_DESCRIPTORS; i++)
         close_one(&program->outputs[i]);
@@ -50,7 +50,7 @@ static void close_request(struct agent_program *program)
 
 void agent_program_free(struct agent_program *program)
 {
-    close_request(program);
+    program_close_request(program);
     close_one(&program->fd);
     close_one(&program->process);
     free(program);
@@ -71,7 +71,7 @@ void agent_program_leave(struct agent *agent, struct agent_program *program)
     }
     far_end(agent, program);
     program->phase = AGENT_LEFT;
-    close_request(program);
+    program_close_request(program);
     close_one(&program->fd);
 }
 
@@ -91,7 +91,7 @@ void agent_program_refuse(struct agent *agent, struct agent_program *program, co
     far_end(agent, program);
     packet_send(program->fd, &reply, sizeof(reply));
     shutdown(program->fd, SHUT_WR);
-    close_request(program);
+    program_close_request(program);
     program->phase = AGENT_REFUSED;
     program->until_ns = clock_ns() + READ_NS;
 }
@@ -139,8 +139,8 @@ static void log_share(const struct agent_program *program, const struct share_wi
 }
 
 /* Puts the one into the list that is number `index` of those of all other hosts. */
-static bool add_far(struct agent *agent, struct agent_program *program, int index, int rank,
-                    int size)
+static bool program_add_far(struct agent *agent, struct agent_program *program, int index, int rank,
+                            int size)
 {
     struct agent_host *host = agent->hosts;
     struct agent_session *session;
@@ -154,8 +154,8 @@ static bool add_far(struct agent *agent, struct agent_program *program, int inde
 }
 
 /* First those of this host. */
-static omprma_status_t start_all(struct agent *agent, struct agent_program *program,
-                                 const int *slots, int near, int count)
+static omprma_status_t program_start_all(struct agent *agent, struct agent_program *program,
+                                         const int *slots, int near, int count)
 {
     omprma_status_t status = OMPRMA_OK;
 
@@ -164,12 +164,12 @@ static omprma_status_t start_all(struct agent *agent, struct agent_program *prog
     for (int i = 0; i < near && status == OMPRMA_OK; i++)
         status = agent_session_start(agent, program, slots[i], i + 1, count + 1);
     for (int i = near; i < count && status == OMPRMA_OK; i++)
-        if (!add_far(agent, program, slots[i], i + 1, count + 1))
+        if (!program_add_far(agent, program, slots[i], i + 1, count + 1))
             status = error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a request");
     return status == OMPRMA_OK && count > near ? far_begin(agent, program) : status;
 }
 
-static omprma_status_t start_sessions(struct agent *agent, struct agent_program *program)
+static omprma_status_t program_start_sessions(struct agent *agent, struct agent_program *program)
 {
     const struct share_wish wish = wish_of(agent, program);
     struct share_wish beyond = wish;
@@ -182,15 +182,15 @@ static omprma_status_t start_sessions(struct agent *agent, struct agent_program 
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a request");
     near = share_slots(&wish, slots);
     far = share_slots(&beyond, slots + near);
-    status = start_all(agent, program, slots, near, near + far);
+    status = program_start_all(agent, program, slots, near, near + far);
     if (status == OMPRMA_OK)
         log_share(program, &wish, slots, near, far);
     free(slots);
     return status;
 }
 
-static struct direct_session describe(const struct agent *agent,
-                                      const struct agent_session *session)
+static struct direct_session session_packet(const struct agent *agent,
+                                            const struct agent_session *session)
 {
     struct direct_session packet = {.magic = DIRECT_MAGIC,
                                     .version = DIRECT_VERSION,
@@ -208,12 +208,12 @@ static struct direct_session describe(const struct agent *agent,
     return packet;
 }
 
-static void send_sessions(struct agent *agent, struct agent_program *program)
+static void program_send_sessions(struct agent *agent, struct agent_program *program)
 {
     struct agent_session *session;
 
     while ((session = agent_session_unsent(agent, program))) {
-        const struct direct_session packet = describe(agent, session);
+        const struct direct_session packet = session_packet(agent, session);
 
         if (packet_send_with(program->fd, &packet, sizeof(packet), session->ends,
                              DIRECT_SESSION_DESCRIPTORS) < 0) {
@@ -248,7 +248,7 @@ void agent_program_answer(struct agent *agent, struct agent_program *program)
                                  .measured = agent->measured};
     const struct share_wish wish = wish_of(agent, program);
 
-    close_request(program);
+    program_close_request(program);
     program->phase = AGENT_SENDING;
     for (const struct agent_session *one = agent->sessions; one; one = one->next) {
         reply.sessions += one->program == program;
@@ -263,16 +263,16 @@ void agent_program_answer(struct agent *agent, struct agent_program *program)
     if (packet_send(program->fd, &reply, sizeof(reply)) < 0)
         agent_program_leave(agent, program);
     else
-        send_sessions(agent, program);
+        program_send_sessions(agent, program);
 }
 
 /* All that it has to say is here. */
-static void answer(struct agent *agent, struct agent_program *program)
+static void program_begin(struct agent *agent, struct agent_program *program)
 {
     program->phase = AGENT_WAITING;
     if (getrandom(&program->number, sizeof(program->number), 0) !=
             (ssize_t)sizeof(program->number) ||
-        start_sessions(agent, program) != OMPRMA_OK) {
+        program_start_sessions(agent, program) != OMPRMA_OK) {
         agent_program_refuse(agent, program, "%s", error_text());
         return;
     }
@@ -314,8 +314,8 @@ static const char *why_not(ssize_t bytes)
 }
 
 /* False: it is refused. */
-static bool check_request(struct agent *agent, struct agent_program *program, ssize_t bytes,
-                          int count)
+static bool program_check_request(struct agent *agent, struct agent_program *program, ssize_t bytes,
+                                  int count)
 {
     const struct direct_request *request = &program->request;
     size_t head = sizeof(request->magic) + sizeof(request->version);
@@ -342,7 +342,7 @@ static bool check_request(struct agent *agent, struct agent_program *program, ss
 }
 
 /* What is no request: a session's, or that of a process that adds a slot. */
-static bool take_other(struct agent *agent, struct agent_program *program, ssize_t bytes)
+static bool program_take_other(struct agent *agent, struct agent_program *program, ssize_t bytes)
 {
     const struct direct_way *way = (const void *)&program->request;
     const struct direct_slot *slot = (const void *)&program->request;
@@ -361,7 +361,7 @@ static bool take_other(struct agent *agent, struct agent_program *program, ssize
     return false;
 }
 
-static void take_request(struct agent *agent, struct agent_program *program)
+static void program_take_request(struct agent *agent, struct agent_program *program)
 {
     int count;
     ssize_t bytes = packet_receive_with(program->fd, &program->request, sizeof(program->request),
@@ -375,9 +375,9 @@ static void take_request(struct agent *agent, struct agent_program *program)
     }
     for (int i = count; i < DIRECT_REQUEST_DESCRIPTORS; i++)
         program->outputs[i] = -1;
-    if (count == 0 && take_other(agent, program, bytes))
+    if (count == 0 && program_take_other(agent, program, bytes))
         return;
-    if (!check_request(agent, program, bytes, count))
+    if (!program_check_request(agent, program, bytes, count))
         return;
     program->folder = open(program->request.folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (program->folder < 0)
@@ -386,7 +386,7 @@ static void take_request(struct agent *agent, struct agent_program *program)
     else if (program->request.environment_bytes)
         program->phase = AGENT_TELLING;
     else
-        answer(agent, program);
+        program_begin(agent, program);
 }
 
 /* Each string has a name, and a zero at its end. */
@@ -400,7 +400,7 @@ bool agent_is_environment(const char *text, size_t bytes)
     return true;
 }
 
-static void take_environment(struct agent *agent, struct agent_program *program)
+static void program_take_environment(struct agent *agent, struct agent_program *program)
 {
     size_t room = program->request.environment_bytes;
     char *text = malloc(room);
@@ -419,13 +419,13 @@ static void take_environment(struct agent *agent, struct agent_program *program)
     else if (bytes != (ssize_t)room || !agent_is_environment(text, room))
         agent_program_refuse(agent, program, "what came is not the environment of a program");
     else
-        answer(agent, program);
+        program_begin(agent, program);
 }
 
 /* ---- its connection ------------------------------------------------------------------------- */
 
-static bool take_measured(struct agent *agent, const struct agent_program *program,
-                          const struct direct_measured *measured, ssize_t bytes)
+static bool program_take_measured(struct agent *agent, const struct agent_program *program,
+                                  const struct direct_measured *measured, ssize_t bytes)
 {
     bool right = program->phase == AGENT_SERVED && bytes == (ssize_t)sizeof(*measured) &&
                  measured->magic == DIRECT_MEASURED_MAGIC && measured->version == DIRECT_VERSION &&
@@ -437,13 +437,13 @@ static bool take_measured(struct agent *agent, const struct agent_program *progr
 }
 
 /* Nothing is to come from it but what it has measured, and its end. */
-static void take_end(struct agent *agent, struct agent_program *program)
+static void program_take_end(struct agent *agent, struct agent_program *program)
 {
     struct direct_measured measured;
     ssize_t bytes = packet_receive(program->fd, &measured, sizeof(measured));
     bool refused = program->phase == AGENT_REFUSED;
 
-    if (take_measured(agent, program, &measured, bytes))
+    if (program_take_measured(agent, program, &measured, bytes))
         return;
     if (bytes < 0 && (errno == EAGAIN || errno == ENOBUFS))
         return;
@@ -455,42 +455,40 @@ static void take_end(struct agent *agent, struct agent_program *program)
         agent_program_leave(agent, program);
 }
 
+static void program_leave_late(struct agent *agent, struct agent_program *program)
+{
+    if (clock_ns() >= program->until_ns)
+        agent_program_leave(agent, program);
+}
+
+/* What is done with a program in each phase: when something has come from it, or it has ended; and
+ * then, or when its time is over. NULL: nothing. */
+static const struct {
+    void (*come)(struct agent *agent, struct agent_program *program);
+    void (*late)(struct agent *agent, struct agent_program *program);
+} steps[] = {
+    [AGENT_ASKING] = {program_take_request, NULL},
+    [AGENT_TELLING] = {program_take_environment, NULL},
+    [AGENT_WAITING] = {program_take_end, NULL},
+    [AGENT_SENDING] = {program_take_end, program_send_sessions},
+    [AGENT_SERVED] = {program_take_end, NULL},
+    [AGENT_REFUSED] = {program_take_end, program_leave_late},
+    [AGENT_ENDING] = {NULL, program_leave_late},
+    [AGENT_LEFT] = {NULL, NULL},
+};
+
 void agent_program_go_on(struct agent *agent, struct agent_program *program)
 {
-    switch (program->phase) {
-    case AGENT_ASKING:
-        take_request(agent, program);
-        break;
-    case AGENT_TELLING:
-        take_environment(agent, program);
-        break;
-    case AGENT_WAITING:
-        take_end(agent, program);
-        break;
-    case AGENT_SENDING:
-        take_end(agent, program);
-        if (program->phase == AGENT_SENDING)
-            send_sessions(agent, program);
-        break;
-    case AGENT_SERVED:
-        take_end(agent, program);
-        break;
-    case AGENT_REFUSED:
-        take_end(agent, program);
-        if (program->phase == AGENT_REFUSED && clock_ns() >= program->until_ns)
-            agent_program_leave(agent, program);
-        break;
-    case AGENT_ENDING:
-        if (clock_ns() >= program->until_ns)
-            agent_program_leave(agent, program);
-        break;
-    case AGENT_LEFT:
-        break;
-    }
+    enum agent_phase phase = program->phase;
+
+    if (steps[phase].come)
+        steps[phase].come(agent, program);
+    if (steps[phase].late && program->phase == phase)
+        steps[phase].late(agent, program);
 }
 
 /* Without a free descriptor whoever waits could be neither taken nor turned away. */
-static int accept_somehow(struct agent *agent, bool *full)
+static int program_accept(struct agent *agent, bool *full)
 {
     int fd = packet_accept(agent->listener);
 
@@ -516,7 +514,7 @@ struct agent_program *agent_program_make(struct agent *agent, int fd)
 void agent_accept(struct agent *agent)
 {
     bool full;
-    int fd = accept_somehow(agent, &full);
+    int fd = program_accept(agent, &full);
     pid_t pid = 0;
     /* A process of another user learns nothing here; its own side has seen whose socket it is. */
     bool ours = fd >= 0 && packet_same_user(fd, &pid);

@@ -28,7 +28,7 @@ enum { UNPROVED_MOST = 64 };
 /* A host that vanishes without a word is given up after about that. */
 enum { IDLE_S = 5, AGAIN_S = 2, TIMES = 5, UNSENT_MS = 15000 };
 
-static void set_options(int fd)
+static void line_set_options(int fd)
 {
     static const struct {
         int level, name, value;
@@ -65,7 +65,7 @@ int line_listen(uint32_t address, uint32_t *port)
     return -1;
 }
 
-static struct agent_line *make(struct agent *agent, int fd, bool calls, int64_t limit_ns)
+static struct agent_line *line_make(struct agent *agent, int fd, bool calls, int64_t limit_ns)
 {
     struct agent_line *line = calloc(1, sizeof(*line)), **last = &agent->lines;
 
@@ -73,7 +73,7 @@ static struct agent_line *make(struct agent *agent, int fd, bool calls, int64_t 
         close(fd);
         return NULL;
     }
-    set_options(fd);
+    line_set_options(fd);
     line->fd = fd;
     line->calls = calls;
     line->phase = calls ? LINE_CONNECTING : LINE_OPENING;
@@ -89,18 +89,19 @@ struct agent_line *line_call(struct agent *agent, uint32_t address, uint32_t por
 {
     struct sockaddr_in to = address_of(address, port);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    struct agent_line *line = fd >= 0 ? make(agent, fd, true, CONNECT_NS) : NULL;
+    struct agent_line *line = fd >= 0 ? line_make(agent, fd, true, CONNECT_NS) : NULL;
 
     if (!line)
         return NULL;
     line->call.wish = *wish;
+    line->steps = far_steps(wish->kind, true);
     connect(fd, (struct sockaddr *)&to, sizeof(to)); /* poll() tells how it goes */
     return line;
 }
 
 /* Closes the oldest one of those that have called and proved nothing yet, if there are more than
  * `most`. */
-static void make_room(struct agent *agent, int most)
+static void line_make_room(struct agent *agent, int most)
 {
     struct agent_line *oldest = NULL;
     int unproved = 0;
@@ -116,16 +117,16 @@ static void make_room(struct agent *agent, int most)
         line_close(oldest);
 }
 
-static int accept_one(const struct agent *agent)
+static int line_accept_one(const struct agent *agent)
 {
     return accept4(agent->network, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
 /* Where no more files may be open. If whoever waits were left waiting, the loop would come back
  * here at once. */
-static void turn_away(struct agent *agent)
+static void line_turn_away(struct agent *agent)
 {
-    int fd = agent_spare_use(agent) ? accept_one(agent) : -1;
+    int fd = agent_spare_use(agent) ? line_accept_one(agent) : -1;
 
     if (fd >= 0)
         close(fd);
@@ -134,22 +135,22 @@ static void turn_away(struct agent *agent)
 
 void line_accept(struct agent *agent)
 {
-    int fd = accept_one(agent);
+    int fd = line_accept_one(agent);
 
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-        make_room(agent, 0);
-        fd = accept_one(agent);
+        line_make_room(agent, 0);
+        fd = line_accept_one(agent);
     }
     if (fd >= 0)
-        make(agent, fd, false, PROVE_NS);
+        line_make(agent, fd, false, PROVE_NS);
     else
-        turn_away(agent);
-    make_room(agent, UNPROVED_MOST);
+        line_turn_away(agent);
+    line_make_room(agent, UNPROVED_MOST);
 }
 
 /* ---- sending -------------------------------------------------------------------------------- */
 
-static void flush_line(struct agent_line *line)
+static void line_flush(struct agent_line *line)
 {
     while (line->sent < line->out_bytes) {
         ssize_t moved = send(line->fd, line->out + line->sent, line->out_bytes - line->sent,
@@ -178,7 +179,7 @@ void line_send(struct agent_line *line, const void *data, size_t bytes)
     line->out = out;
     memcpy(out + line->out_bytes, data, bytes);
     line->out_bytes += bytes;
-    flush_line(line);
+    line_flush(line);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------ */
@@ -210,7 +211,7 @@ static bool is_right(const struct prove_opening *opening)
 }
 
 /* The caller's address towards the other side is where others reach this agent. */
-static bool listen_here(struct agent *agent, struct agent_line *line)
+static bool line_listen_here(struct agent *agent, struct agent_line *line)
 {
     struct sockaddr_in own;
     socklen_t bytes = sizeof(own);
@@ -225,13 +226,13 @@ static bool listen_here(struct agent *agent, struct agent_line *line)
     return agent->network >= 0;
 }
 
-static void begin_call(struct agent *agent, struct agent_line *line)
+static void line_begin_call(struct agent *agent, struct agent_line *line)
 {
     int code = 0;
     socklen_t bytes = sizeof(code);
 
     if (getsockopt(line->fd, SOL_SOCKET, SO_ERROR, &code, &bytes) || code ||
-        !listen_here(agent, line) || !prove_open(&line->opening, FAR_MAGIC, FAR_VERSION)) {
+        !line_listen_here(agent, line) || !prove_open(&line->opening, FAR_MAGIC, FAR_VERSION)) {
         line_close(line);
         return;
     }
@@ -239,15 +240,15 @@ static void begin_call(struct agent *agent, struct agent_line *line)
     line_send(line, &line->opening, sizeof(line->opening));
 }
 
-static void open_line(struct agent *agent, struct agent_line *line)
+static void line_open(struct agent *agent, struct agent_line *line)
 {
     line->phase = LINE_OPEN;
     line->was_open = true;
     line->until_ns = 0;
-    far_opened(agent, line);
+    line->steps->opened(agent, line);
 }
 
-static void take_answer(struct agent *agent, struct agent_line *line)
+static void line_take_answer(struct agent *agent, struct agent_line *line)
 {
     if (!line_collect(line, &line->answer, sizeof(line->answer)))
         return;
@@ -259,10 +260,10 @@ static void take_answer(struct agent *agent, struct agent_line *line)
     prove_call(agent->secret, &line->opening, &line->answer, &line->call.wish,
                sizeof(line->call.wish), line->call.proof);
     line_send(line, &line->call, sizeof(line->call));
-    open_line(agent, line);
+    line_open(agent, line);
 }
 
-static void take_opening(struct agent *agent, struct agent_line *line)
+static void line_take_opening(struct agent *agent, struct agent_line *line)
 {
     if (!line_collect(line, &line->opening, sizeof(line->opening)))
         return;
@@ -274,7 +275,7 @@ static void take_opening(struct agent *agent, struct agent_line *line)
     line_send(line, &line->answer, sizeof(line->answer));
 }
 
-static void take_call(struct agent *agent, struct agent_line *line)
+static void line_take_call(struct agent *agent, struct agent_line *line)
 {
     if (!line_collect(line, &line->call, sizeof(line->call)))
         return;
@@ -288,8 +289,23 @@ static void take_call(struct agent *agent, struct agent_line *line)
         return;
     }
     line->call.wish.name[sizeof(line->call.wish.name) - 1] = '\0';
-    open_line(agent, line);
+    line->steps = far_steps(line->call.wish.kind, false);
+    if (line->steps)
+        line_open(agent, line);
+    else
+        line_close(line);
 }
+
+static void line_take_more(struct agent *agent, struct agent_line *line)
+{
+    line->steps->readable(agent, line);
+}
+
+static void (*const takes[])(struct agent *agent, struct agent_line *line) = {
+    [LINE_CONNECTING] = line_begin_call, [LINE_OPENING] = line_take_opening,
+    [LINE_ANSWER] = line_take_answer,    [LINE_CALL] = line_take_call,
+    [LINE_OPEN] = line_take_more,
+};
 
 void line_go_on(struct agent *agent, struct agent_line *line, bool readable)
 {
@@ -297,22 +313,14 @@ void line_go_on(struct agent *agent, struct agent_line *line, bool readable)
 
     if (before >= LINE_GIVEN)
         return;
-    if (readable && before == LINE_CONNECTING)
-        begin_call(agent, line);
-    else if (readable && before == LINE_OPENING)
-        take_opening(agent, line);
-    else if (readable && before == LINE_ANSWER)
-        take_answer(agent, line);
-    else if (readable && before == LINE_CALL)
-        take_call(agent, line);
-    else if (readable)
-        far_taken(agent, line);
+    if (readable)
+        takes[before](agent, line);
     if (line->phase < LINE_GIVEN && line->sent < line->out_bytes)
-        flush_line(line);
+        line_flush(line);
     if (line->until_ns && line->until_ns <= clock_ns())
         line_close(line);
     if (line->phase == LINE_CLOSED && (line->calls || before == LINE_OPEN))
-        far_lost(agent, line);
+        line->steps->lost(agent, line);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

@@ -12,9 +12,9 @@
 #include <omprma/omprma.h>
 
 #include "base/config.h"
-#include "control/direct/join.h"
-#include "worker/far.h"
-#include "worker/prove.h"
+#include "control/agent/far.h"
+#include "control/agent/join.h"
+#include "control/agent/prove.h"
 #include "worker/quota.h"
 
 /* The agent of another host. */
@@ -42,13 +42,24 @@ struct agent_call {
     struct far_wish wish;
 };
 
+/* What is done with a line when both sides have proved themselves; when something has come on it,
+ * or it has ended; and when it is closed, or could not be made. */
+struct agent;
+struct agent_line;
+struct line_steps {
+    void (*opened)(struct agent *agent, struct agent_line *line);
+    void (*readable)(struct agent *agent, struct agent_line *line);
+    void (*lost)(struct agent *agent, struct agent_line *line);
+};
+
 /* A connection between agents. */
 struct agent_line {
     struct agent_line *next;
     int fd;
     enum agent_line_phase phase;
-    bool calls;    /* this agent has made it */
-    bool was_open; /* it has been LINE_OPEN */
+    bool calls;                     /* this agent has made it */
+    bool was_open;                  /* it has been LINE_OPEN */
+    const struct line_steps *steps; /* those of its wish; NULL: nobody has called for one yet */
     struct prove_opening opening;
     struct prove_answer answer;
     struct agent_call call;
@@ -180,14 +191,9 @@ void lines_forget(struct agent *agent);
 
 /* ---- agent_far.c ---- */
 
-/* Both sides have proved themselves: what this line is for begins. */
-void far_opened(struct agent *agent, struct agent_line *line);
-
-/* Something has come on it, or it has ended. */
-void far_taken(struct agent *agent, struct agent_line *line);
-
-/* It has ended, or could not be made: what follows. */
-void far_lost(struct agent *agent, struct agent_line *line);
+/* What is done with a line for that wish, which this agent has made or not; NULL: there is no such
+ * wish. */
+const struct line_steps *far_steps(uint32_t kind, bool calls);
 
 /* The slots of all other hosts. */
 int far_slots(const struct agent *agent);

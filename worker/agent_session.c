@@ -62,7 +62,7 @@ static bool is_replaced(const struct agent_program *program, const char *variabl
 
 /* The agent's environment with the program's in it, and `own_line`; the strings stay where they
  * are. */
-static char **make_environment(const struct agent_program *program, char *own_line)
+static char **session_environment(const struct agent_program *program, char *own_line)
 {
     size_t count = 0, most = 2;
     char **made;
@@ -98,10 +98,10 @@ static void clear_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void become_session(const struct agent *agent, const struct agent_program *program,
+static void session_become(const struct agent *agent, const struct agent_program *program,
                            const char *places, const int *ends, char **environment)
     __attribute__((noreturn));
-static void become_session(const struct agent *agent, const struct agent_program *program,
+static void session_become(const struct agent *agent, const struct agent_program *program,
                            const char *places, const int *ends, char **environment)
 {
     char *arguments[] = {"omprma-worker", DIRECT_SESSION_OPTION, (char *)(uintptr_t)places, NULL};
@@ -121,7 +121,7 @@ static void become_session(const struct agent *agent, const struct agent_program
     _exit(127);
 }
 
-static pid_t fork_session(const struct agent *agent, struct agent_session *session, const int *ends)
+static pid_t session_fork(const struct agent *agent, struct agent_session *session, const int *ends)
 {
     const struct agent_program *program = session->program;
     char places[DIRECT_SESSION_BYTES], quota[sizeof(QUOTA_VARIABLE) + 24], **environment;
@@ -134,7 +134,7 @@ static pid_t fork_session(const struct agent *agent, struct agent_session *sessi
     }
     snprintf(quota, sizeof(quota), "%s=%d,%d", QUOTA_VARIABLE, quota_descriptor(agent->quota),
              session->entry);
-    environment = make_environment(program, quota);
+    environment = session_environment(program, quota);
     child = environment ? fork() : -1;
 
     if (child == 0) {
@@ -144,13 +144,13 @@ static pid_t fork_session(const struct agent *agent, struct agent_session *sessi
         snprintf(places, sizeof(places), "%d,%d,%d,%d,%d,%d,%u,%u,%s", ends[0], ends[1],
                  session->slot, agent->slots, session->rank, session->size, agent->address,
                  agent->port, agent->join);
-        become_session(agent, program, places, ends, environment);
+        session_become(agent, program, places, ends, environment);
     }
     free(environment);
     return child;
 }
 
-static void close_ends(int *ends)
+static void session_close_ends(int *ends)
 {
     for (int i = 0; i < DIRECT_SESSION_DESCRIPTORS; i++) {
         if (ends[i] >= 0)
@@ -159,7 +159,7 @@ static void close_ends(int *ends)
     }
 }
 
-static omprma_status_t fail(void)
+static omprma_status_t session_fail(void)
 {
     return error_set(OMPRMA_ERR_HOST_MEMORY,
                      "cannot start a worker: %s; there may be too many processes, or too many "
@@ -168,7 +168,7 @@ static omprma_status_t fail(void)
 }
 
 /* Makes the connections, and the session at their other ends. */
-static omprma_status_t connect_session(struct agent *agent, struct agent_session *session)
+static omprma_status_t session_connect(struct agent *agent, struct agent_session *session)
 {
     int ends[DIRECT_SESSION_DESCRIPTORS];
 
@@ -178,15 +178,15 @@ static omprma_status_t connect_session(struct agent *agent, struct agent_session
         int pair[2];
 
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
-            close_ends(ends);
-            return fail();
+            session_close_ends(ends);
+            return session_fail();
         }
         session->ends[i] = pair[0];
         ends[i] = pair[1];
     }
-    session->pid = fork_session(agent, session, ends);
-    close_ends(ends);
-    return session->pid < 0 ? fail() : OMPRMA_OK;
+    session->pid = session_fork(agent, session, ends);
+    session_close_ends(ends);
+    return session->pid < 0 ? session_fail() : OMPRMA_OK;
 }
 
 struct agent_session *agent_session_add(struct agent *agent, struct agent_program *program,
@@ -209,7 +209,7 @@ struct agent_session *agent_session_add(struct agent *agent, struct agent_progra
     return session;
 }
 
-static void unlink_session(struct agent *agent, struct agent_session *session)
+static void session_unlink(struct agent *agent, struct agent_session *session)
 {
     struct agent_session **at = &agent->sessions;
 
@@ -217,7 +217,7 @@ static void unlink_session(struct agent *agent, struct agent_session *session)
         at = &(*at)->next;
     *at = session->next;
     quota_leave(agent->quota, session->entry);
-    close_ends(session->ends);
+    session_close_ends(session->ends);
     free(session);
 }
 
@@ -230,27 +230,27 @@ void agent_session_drop(struct agent *agent, struct agent_session *session)
             line->program = NULL;
             line_close(line);
         }
-    unlink_session(agent, session);
+    session_unlink(agent, session);
 }
 
 omprma_status_t agent_session_start(struct agent *agent, struct agent_program *program, int slot,
                                     int rank, int size)
 {
     struct agent_session *session = agent_session_add(agent, program, slot, rank, size);
-    omprma_status_t status = session ? connect_session(agent, session) : fail();
+    omprma_status_t status = session ? session_connect(agent, session) : session_fail();
 
     if (session && status != OMPRMA_OK)
-        unlink_session(agent, session);
+        session_unlink(agent, session);
     return status;
 }
 
 omprma_status_t agent_session_run(struct agent *agent, struct agent_session *session)
 {
-    pid_t pid = fork_session(agent, session, session->ends);
+    pid_t pid = session_fork(agent, session, session->ends);
 
-    close_ends(session->ends);
+    session_close_ends(session->ends);
     if (pid < 0)
-        return fail();
+        return session_fail();
     session->pid = pid;
     return OMPRMA_OK;
 }
@@ -300,7 +300,8 @@ static bool is_loss(int status)
 }
 
 /* The program, and omprma-run if it is a loss. */
-static void tell_end(const struct agent *agent, const struct agent_session *session, int status)
+static void session_tell_end(const struct agent *agent, const struct agent_session *session,
+                             int status)
 {
     const struct agent_program *program = session->program;
     const struct direct_ended ended = {
@@ -325,7 +326,8 @@ static void tell_end(const struct agent *agent, const struct agent_session *sess
 }
 
 /* Before its program is answered: that would be given workers that are not there. */
-static void give_up(struct agent *agent, struct agent_program *program, int rank, int status)
+static void session_give_up(struct agent *agent, struct agent_program *program, int rank,
+                            int status)
 {
     if (program->phase == AGENT_WAITING && status >= 0 && WIFSIGNALED(status))
         agent_program_refuse(agent, program, "worker %d was ended by signal %d (%s) at its start",
@@ -343,13 +345,13 @@ void agent_session_ended(struct agent *agent, struct agent_session *session, int
     int rank = session->rank;
     bool is_sent = session->is_sent || session->kill_ns;
 
-    tell_end(agent, session, status);
+    session_tell_end(agent, session, status);
     agent_session_drop(agent, session);
     if (program && !program->line && !is_sent)
-        give_up(agent, program, rank, status);
+        session_give_up(agent, program, rank, status);
 }
 
-static void forget(struct agent *agent, pid_t pid, int status)
+static void session_forget(struct agent *agent, pid_t pid, int status)
 {
     struct agent_session *session = agent->sessions;
 
@@ -368,7 +370,7 @@ void agent_sessions_reap(struct agent *agent)
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         killed |= WIFSIGNALED(status);
-        forget(agent, pid, status);
+        session_forget(agent, pid, status);
     }
     if (killed)
         leftovers_remove(0, agent->since);
@@ -389,7 +391,7 @@ void agent_sessions_end(struct agent *agent, struct agent_program *program, int6
             continue;
         }
         session->program = NULL;
-        close_ends(session->ends);
+        session_close_ends(session->ends);
         if (!session->kill_ns || session->kill_ns > at)
             session->kill_ns = at;
         if (signal)

@@ -23,6 +23,7 @@
 #include <omprma/omprma.h>
 
 #include "base/range.h"
+#include "control/shm/memory.h"
 #include "control/wire.h"
 
 struct worker_device;
@@ -120,6 +121,9 @@ struct backend {
      * anywhere. Errors: ADDRESS (it cannot begin there), DEVICE_MEMORY, MPI. */
     enum backend_step (*grow)(struct worker_device *device, struct backend_job *job, uint64_t bytes,
                               uint64_t wish);
+    /* What opens the file behind the arena that begins there, which the program may map. pid 0, or
+     * NULL as the function: there is none. */
+    struct shm_address (*file)(const struct worker_device *device, uint64_t address);
     enum backend_step (*release)(struct worker_device *device, struct backend_job *job,
                                  uint64_t address);
 

@@ -9,15 +9,18 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "worker/map.h"
 
 /* ---- arenas ---- */
 
 enum backend_step command_begin_grow(struct stream *stream, struct command *command)
 {
     struct worker_device *device = stream->device;
+    const uint64_t *word = command->record.word;
 
-    return device->backend->grow(device, &command->job, command->record.word[0],
-                                 command->record.word[1]);
+    if (word[3] > 0)
+        map_nothing(word[2], word[3]);
+    return device->backend->grow(device, &command->job, word[0], word[1]);
 }
 
 void command_end_grow(struct stream *stream, struct command *command)

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 
-static enum backend_step begin(struct stream *stream, struct command *command,
-                               const struct wire_record *record)
+static enum backend_step launch_begin(struct stream *stream, struct command *command,
+                                      const struct wire_record *record)
 {
     struct worker_device *device = stream->device;
     omprma_status_t status = wire_open_launch(record, &command->launch.with);
@@ -23,11 +23,11 @@ static enum backend_step begin(struct stream *stream, struct command *command,
 
 enum backend_step command_begin_launch(struct stream *stream, struct command *command)
 {
-    return begin(stream, command, &command->record);
+    return launch_begin(stream, command, &command->record);
 }
 
-static enum backend_step begin_touched(struct stream *stream, struct command *command,
-                                       const struct wire_region *region)
+static enum backend_step launch_begin_touched(struct stream *stream, struct command *command,
+                                              const struct wire_region *region)
 {
     void *to;
     omprma_status_t status = OMPRMA_OK;
@@ -38,11 +38,11 @@ static enum backend_step begin_touched(struct stream *stream, struct command *co
         return command_over(command, status);
     if (region->bytes)
         memcpy(to, region->data, region->bytes);
-    return begin(stream, command, &region->launch);
+    return launch_begin(stream, command, &region->launch);
 }
 
-static enum backend_step begin_as_one(struct stream *stream, struct command *command,
-                                      const struct wire_region *region)
+static enum backend_step launch_begin_as_one(struct stream *stream, struct command *command,
+                                             const struct wire_region *region)
 {
     struct worker_device *device = stream->device;
     struct backend_copy write = {
@@ -83,8 +83,8 @@ enum backend_step command_begin_region(struct stream *stream, struct command *co
     if (status != OMPRMA_OK)
         return command_over(command, status);
     command->data_bytes = region.back_bytes;
-    return touchable ? begin_touched(stream, command, &region)
-                     : begin_as_one(stream, command, &region);
+    return touchable ? launch_begin_touched(stream, command, &region)
+                     : launch_begin_as_one(stream, command, &region);
 }
 
 void command_end_region(struct stream *stream, struct command *command)

@@ -154,6 +154,7 @@ omprma_status_t worker_device_begin(struct worker_device *device, uint64_t arena
     description->regions = worker_device_is_touchable(device) || device->backend->region;
     description->arena = device->arena;
     description->arena_bytes = arena_bytes;
+    description->file = worker_device_file(device, device->arena);
     description->staging = (uint64_t)(uintptr_t)device->staging;
     description->staging_bytes = device->staging_bytes;
     return OMPRMA_OK;

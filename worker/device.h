@@ -75,4 +75,11 @@ static inline bool worker_device_is_touchable(const struct worker_device *device
     return device->backend->touch != NULL;
 }
 
+/* backend.file(). */
+static inline struct shm_address worker_device_file(const struct worker_device *device,
+                                                    uint64_t arena)
+{
+    return device->backend->file ? device->backend->file(device, arena) : (struct shm_address){0};
+}
+
 #endif

@@ -21,7 +21,7 @@
 #include "base/log.h"
 #include "base/slice.h"
 #include "base/units.h"
-#include "control/direct/join.h"
+#include "control/agent/join.h"
 #include "control/direct/world.h"
 #include "control/host.h"
 #include "control/library/quick.h"
@@ -150,6 +150,7 @@ static omprma_status_t make_native(int index, const struct world_settings *setti
         .lanes = settings->lanes,
         .on_main = runs_on_main(settings),
         .huge_pages = worker.config.huge_pages,
+        .shared = settings->map_arenas && worker.head_bell, /* each can open what the other has */
     };
     uint64_t bytes;
     omprma_status_t status = OMPRMA_OK;
@@ -371,6 +372,8 @@ static omprma_status_t attach_devices(struct world *world, struct world_peer *mi
         status = doorbell_stay(worker.bell);
     if (status == OMPRMA_OK && world->elsewhere)
         status = doorbell_use_descriptors(worker.bell);
+    if (!world_is_elsewhere(world, world->head))
+        worker.head_bell = doorbell_open(&world->settings.bell, 0);
     if (status == OMPRMA_OK)
         status = make_devices(mine, &world->settings);
     if (status != OMPRMA_OK)
@@ -469,8 +472,6 @@ static omprma_status_t connect_head(void)
     worker.bells = calloc((size_t)world->size, sizeof(*worker.bells));
     if (!worker.bells)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", world->size);
-    if (!world_is_elsewhere(world, world->head))
-        worker.head_bell = doorbell_open(&world->settings.bell, 0);
     worker.bells[world->head] = worker.head_bell;
     status = open_channel(world, &server->channel);
     if (status == OMPRMA_OK && worker.head_bell)

@@ -16,6 +16,10 @@
 
 #include "base/log.h"
 
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
 enum { FIRST_GAP = 2 << 20, HUGE_PAGE = 2 << 20, SPAN_STEPS = 4096 };
 
 static const uintptr_t SPANS_LOW = (uintptr_t)0x3000 << 32, SPANS_HIGH = (uintptr_t)0x5000 << 32;
@@ -141,4 +145,20 @@ void *map_wished(size_t length, void *wish, const void *below, bool huge)
     if (huge)
         madvise(start, length, MADV_HUGEPAGE);
     return start;
+}
+
+/* In halves where something is there already. */
+void map_nothing(uintptr_t begin, size_t length)
+{
+    enum { LEAST = 64 << 10 };
+    size_t half = length / 2 & ~(size_t)(LEAST - 1);
+    void *start = mmap((void *)begin, length, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+    if (start != MAP_FAILED && (uintptr_t)start != begin)
+        munmap(start, length); /* the kernel does not know the flag: they stay as they are */
+    if (start != MAP_FAILED || errno != EEXIST || half == 0)
+        return;
+    map_nothing(begin, half);
+    map_nothing(begin + half, length - half);
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* This process is worker `index` of `count`: what is mapped from now on lies in a span of addresses
  * of its own. Where that is used up, it lies anywhere, and a line says so. */
@@ -21,6 +22,10 @@ void *map_below(size_t length, const void *below);
 
 /* The same at `wish`, of huge pages if that is said. MAP_FAILED with EEXIST: not there. */
 void *map_wished(size_t length, void *wish, const void *below, bool huge);
+
+/* Nothing that is mapped later, by whomever, gets these addresses, as far as they are free now.
+ * Takes address space until the end of the process, and no memory. */
+void map_nothing(uintptr_t begin, size_t length);
 
 /* As map_below(), from the beginning of a huge page on, and of huge pages where the system has
  * them. */

@@ -25,8 +25,8 @@ enum { COMMANDS_MOST = 64 /* under way in a stream */ };
 
 /* ---- entries ---- */
 
-static struct command *take(struct stream *stream, const struct wire_record *record,
-                            const struct command_kind *kind)
+static struct command *pipeline_take(struct stream *stream, const struct wire_record *record,
+                                     const struct command_kind *kind)
 {
     struct session *session = stream->session;
     struct command *command = session->spare_commands;
@@ -45,7 +45,7 @@ static struct command *take(struct stream *stream, const struct wire_record *rec
     return command;
 }
 
-static void append(struct stream *stream, struct command *command)
+static void pipeline_append(struct stream *stream, struct command *command)
 {
     if (stream->commands)
         stream->last_command->next = command;
@@ -180,7 +180,7 @@ static void reset_job(struct stream *stream, struct backend_job *job)
     job->began_ns = job->ended_ns = 0;
 }
 
-static void begin_job(struct stream *stream, struct command *command)
+static void pipeline_begin_job(struct stream *stream, struct command *command)
 {
     struct backend_job *job = &command->job;
     bool over;
@@ -207,7 +207,7 @@ static void pass(struct stream *stream, uint32_t op)
 }
 
 /* Answers, if somebody waits, that a command was not run. */
-static void refuse(const struct stream *stream, const struct wire_record *record)
+static void pipeline_refuse(const struct stream *stream, const struct wire_record *record)
 {
     if (record->flags & WIRE_REPLY)
         reply_failure(stream, record->op, stream->failed,
@@ -225,15 +225,15 @@ static bool lacks_memory(struct stream *stream, const struct wire_record *record
     stream_fail(stream, OMPRMA_ERR_DEVICE_MEMORY, text);
     if (kind->flags & COMMAND_TRANSFERS) /* its other end may wait for ever */
         server_break(stream->session->server, OMPRMA_ERR_DEVICE_MEMORY, text);
-    refuse(stream, record);
+    pipeline_refuse(stream, record);
     pass(stream, record->op);
     return true;
 }
 
-static bool begin(struct stream *stream, const struct wire_record *record,
-                  const struct command_kind *kind, const struct wire_reader *ahead)
+static bool pipeline_begin_command(struct stream *stream, const struct wire_record *record,
+                                   const struct command_kind *kind, const struct wire_reader *ahead)
 {
-    struct command *command = take(stream, record, kind);
+    struct command *command = pipeline_take(stream, record, kind);
 
     if (!command && !lacks_memory(stream, record, kind))
         return false;
@@ -245,8 +245,8 @@ static bool begin(struct stream *stream, const struct wire_record *record,
         stream->began_ns = clock_ns();
     if (stream->behind)
         stream->behind->ends_with_next = is_read_of_region(stream, command);
-    append(stream, command);
-    begin_job(stream, command);
+    pipeline_append(stream, command);
+    pipeline_begin_job(stream, command);
     count_writes(stream);
     return true;
 }
@@ -262,9 +262,9 @@ bool pipeline_begin(struct stream *stream, const struct wire_record *record,
     if (!may_begin(stream, record, kind))
         return false;
     if (stream->failed == OMPRMA_OK || kind->flags & COMMAND_ALWAYS)
-        return begin(stream, record, kind, ahead);
+        return pipeline_begin_command(stream, record, kind, ahead);
     stream->reader = *ahead;
-    refuse(stream, record);
+    pipeline_refuse(stream, record);
     pass(stream, record->op);
     return true;
 }
@@ -280,7 +280,7 @@ static bool is_over(const struct stream *stream, struct command *command, bool l
 }
 
 /* The job has failed: so has the stream, if that is the rule for such commands. */
-static void fail(struct stream *stream, const struct command *command)
+static void pipeline_fail(struct stream *stream, const struct command *command)
 {
     omprma_status_t status = command->job.status;
 
@@ -303,7 +303,7 @@ static void tell_span(const struct stream *stream, const struct command *command
                launches && job->ended_ns ? job->ended_ns : clock_ns());
 }
 
-static void answer(const struct stream *stream, const struct command *command)
+static void pipeline_answer(const struct stream *stream, const struct command *command)
 {
     const struct wire_record *record = &command->record;
     const struct backend_job *job = &command->job;
@@ -314,7 +314,7 @@ static void answer(const struct stream *stream, const struct command *command)
     if (flags & COMMAND_SPANS && stream->session->traces)
         tell_span(stream, command);
     if (stream->failed != OMPRMA_OK)
-        refuse(stream, record);
+        pipeline_refuse(stream, record);
     else if (record->flags & WIRE_REPLY && job->status != OMPRMA_OK)
         reply_failure(stream, record->op, job->status, error_text());
     else if (record->flags & WIRE_REPLY || (flags & COMMAND_BRINGS && command->data_bytes))
@@ -329,12 +329,12 @@ static void end_first(struct stream *stream)
     if (command->job.status == OMPRMA_OK && kind->end)
         kind->end(stream, command);
     if (command->job.status != OMPRMA_OK)
-        fail(stream, command);
+        pipeline_fail(stream, command);
     if (command->counted) {
         stream->device->writes--;
         stream->writes--;
     }
-    answer(stream, command);
+    pipeline_answer(stream, command);
     pass(stream, command->record.op);
     drop_first(stream, false);
     if (stream->session->traces && stream->commands &&
@@ -354,7 +354,7 @@ void pipeline_end(struct stream *stream, bool look)
         }
         if (look) {
             stream->behind = NULL;
-            begin_job(stream, command);
+            pipeline_begin_job(stream, command);
         }
         return;
     }
@@ -365,7 +365,7 @@ void pipeline_lose(struct stream *stream)
     while (stream->commands) {
         const struct wire_record *record = &stream->commands->record;
 
-        refuse(stream, record);
+        pipeline_refuse(stream, record);
         pass(stream, record->op);
         drop_first(stream, true);
     }

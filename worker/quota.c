@@ -35,20 +35,20 @@ struct quota {
     struct page *page;
 };
 
-static omprma_status_t fail(void)
+static omprma_status_t quota_fail(void)
 {
     return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to count device memory: %s",
                      strerror(errno));
 }
 
 /* Takes the descriptor over. */
-static omprma_status_t map(int fd, struct quota **made)
+static omprma_status_t quota_map(int fd, struct quota **made)
 {
     struct quota *quota = calloc(1, sizeof(*quota));
     void *page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
     if (!quota || page == MAP_FAILED) {
-        omprma_status_t status = fail();
+        omprma_status_t status = quota_fail();
 
         if (page != MAP_FAILED)
             munmap(page, sizeof(struct page));
@@ -69,13 +69,13 @@ omprma_status_t quota_create(uint64_t free_bytes, struct quota **quota)
     omprma_status_t status;
 
     if (fd < 0)
-        return fail();
+        return quota_fail();
     if (ftruncate(fd, sizeof(struct page))) {
-        status = fail();
+        status = quota_fail();
         close(fd);
         return status;
     }
-    status = map(fd, quota);
+    status = quota_map(fd, quota);
     if (status == OMPRMA_OK)
         (*quota)->page->free_bytes = free_bytes;
     return status;
@@ -125,7 +125,7 @@ omprma_status_t quota_join(struct quota **quota)
         return error_set(OMPRMA_ERR_CONFIG, QUOTA_VARIABLE " is %s, which no agent has set", text);
     unsetenv(QUOTA_VARIABLE);
     fcntl(fd, F_SETFD, FD_CLOEXEC); /* what regions start is not to have it */
-    status = map(fd, quota);
+    status = quota_map(fd, quota);
     if (status == OMPRMA_OK)
         (*quota)->own = &(*quota)->page->lines[entry];
     return status;

@@ -14,7 +14,7 @@
 
 enum { OUTPUT_AT_ONCE = 32 << 10 };
 
-static omprma_status_t send_out(struct session *session)
+static omprma_status_t reply_send(struct session *session)
 {
     struct server *server = session->server;
     struct channel_message *message = session->out;
@@ -31,7 +31,7 @@ static omprma_status_t send_out(struct session *session)
     return status;
 }
 
-static void *append(struct session *session, const struct wire_record *record)
+static void *reply_place(struct session *session, const struct wire_record *record)
 {
     struct server *server = session->server;
 
@@ -50,7 +50,7 @@ static void *append(struct session *session, const struct wire_record *record)
         session->out->bytes = buffer.used;
         if (at)
             return at;
-        if (send_out(session) != OMPRMA_OK)
+        if (reply_send(session) != OMPRMA_OK)
             return NULL;
     }
     return NULL;
@@ -74,7 +74,7 @@ void reply_append(const struct stream *stream, uint16_t code, uint32_t op, uint6
         .tail_bytes = bytes,
     };
 
-    append(stream->session, &record);
+    reply_place(stream->session, &record);
 }
 
 void reply_failure(const struct stream *stream, uint32_t op, omprma_status_t status,
@@ -94,7 +94,7 @@ void reply_failure(const struct stream *stream, uint32_t op, omprma_status_t sta
         .tail_bytes = (uint32_t)strnlen(text, ERROR_TEXT_BYTES),
     };
 
-    append(stream->session, &record);
+    reply_place(stream->session, &record);
 }
 
 void reply_stall(const struct stream *stream, int peer, int64_t seconds, uint32_t times)
@@ -107,7 +107,7 @@ void reply_stall(const struct stream *stream, int peer, int64_t seconds, uint32_
         .word = {(uint64_t)peer, (uint64_t)seconds, times},
     };
 
-    append(stream->session, &record);
+    reply_place(stream->session, &record);
 }
 
 void reply_span(const struct stream *stream, uint32_t op, int64_t begin_ns, int64_t end_ns)
@@ -120,12 +120,12 @@ void reply_span(const struct stream *stream, uint32_t op, int64_t begin_ns, int6
         .word = {(uint64_t)begin_ns, (uint64_t)end_ns},
     };
 
-    append(stream->session, &record);
+    reply_place(stream->session, &record);
 }
 
 /* A result about no queue. */
-static void *append_own(struct session *session, uint16_t code, uint64_t word, const void *tail,
-                        uint32_t bytes)
+static void *reply_append_own(struct session *session, uint16_t code, uint64_t word,
+                              const void *tail, uint32_t bytes)
 {
     const struct wire_record record = {
         .code = code,
@@ -135,7 +135,7 @@ static void *append_own(struct session *session, uint16_t code, uint64_t word, c
         .tail_bytes = bytes,
     };
 
-    return append(session, &record);
+    return reply_place(session, &record);
 }
 
 void reply_output(struct session *session)
@@ -146,8 +146,8 @@ void reply_output(struct session *session)
     bool flushed;
 
     while ((bytes = output_take(&stream, text, sizeof(text), &flushed)) > 0)
-        append_own(session, WIRE_OUTPUT, (uint64_t)stream | (flushed ? WIRE_FLUSHED : 0), text,
-                   (uint32_t)bytes);
+        reply_append_own(session, WIRE_OUTPUT, (uint64_t)stream | (flushed ? WIRE_FLUSHED : 0),
+                         text, (uint32_t)bytes);
 }
 
 omprma_status_t reply_flush(struct session *session)
@@ -155,8 +155,8 @@ omprma_status_t reply_flush(struct session *session)
     if (!session->out) {
         if (!session->owe_ack)
             return OMPRMA_OK;
-        if (!append_own(session, WIRE_ALIVE, stream_count_busy(session), NULL, 0))
+        if (!reply_append_own(session, WIRE_ALIVE, stream_count_busy(session), NULL, 0))
             return OMPRMA_ERR_HOST_MEMORY;
     }
-    return send_out(session);
+    return reply_send(session);
 }

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "control/direct/join.h"
+#include "control/agent/join.h"
 #include "worker/output.h"
 
 enum {
@@ -55,6 +55,7 @@ omprma_status_t server_step(struct server *server, bool main, bool *progressed)
     atomic_store_explicit(&server->steps,
                           atomic_load_explicit(&server->steps, memory_order_relaxed) + 1,
                           memory_order_relaxed);
+    doorbell_tell_look(server->bell);
     *progressed = message != NULL;
     if (status == OMPRMA_OK && message)
         status = stream_accept(session, message);

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "control/direct/join.h"
+#include "control/agent/join.h"
 
 enum { ROUND_MS = 100, TERM_ROUNDS = 20, ROUNDS = 60, PATH_BYTES = 300 };
 

@@ -71,8 +71,8 @@ struct stream *stream_find(const struct session *session, uint32_t device, uint3
     return table && queue < table->count ? table->streams[queue] : NULL;
 }
 
-static void fail(struct stream *stream, uint32_t op, omprma_status_t status, int code,
-                 const char *text)
+static void stream_fail_with(struct stream *stream, uint32_t op, omprma_status_t status, int code,
+                             const char *text)
 {
     if (stream->failed != OMPRMA_OK)
         return;
@@ -88,12 +88,12 @@ static void fail(struct stream *stream, uint32_t op, omprma_status_t status, int
 
 void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text)
 {
-    fail(stream, op, status, 0, text);
+    stream_fail_with(stream, op, status, 0, text);
 }
 
 void stream_fail_error(struct stream *stream, uint32_t op, omprma_status_t status)
 {
-    fail(stream, op, status, error_code(), error_text());
+    stream_fail_with(stream, op, status, error_code(), error_text());
 }
 
 void stream_fail(struct stream *stream, omprma_status_t status, const char *text)
@@ -105,8 +105,8 @@ void stream_lose(struct stream *stream)
 {
     struct worker_device *device = stream->device;
 
-    fail(stream, stream->op, OMPRMA_ERR_DEVICE_LOST, device->fault_code,
-         device->backend->fault(device));
+    stream_fail_with(stream, stream->op, OMPRMA_ERR_DEVICE_LOST, device->fault_code,
+                     device->backend->fault(device));
 }
 
 void stream_reset(struct stream *stream, uint32_t op)
@@ -128,7 +128,7 @@ omprma_status_t stream_failure_of(const struct stream *stream, uint32_t op)
 }
 
 /* Puts a stream at the end of the list of active ones. */
-static void schedule(struct stream *stream)
+static void stream_schedule(struct stream *stream)
 {
     struct session *session = stream->session;
 
@@ -173,7 +173,7 @@ static void finish_message(struct stream *stream)
         wire_open(&stream->reader, stream->first->data, stream->first->bytes);
 }
 
-static bool begin_next(struct stream *stream)
+static bool stream_begin_next(struct stream *stream)
 {
     while (stream->first) {
         struct wire_reader ahead = stream->reader;
@@ -202,9 +202,9 @@ void stream_run(struct stream *stream)
 {
     do
         pipeline_end(stream, false);
-    while (begin_next(stream));
+    while (stream_begin_next(stream));
     if (is_to_be_looked_at(stream))
-        schedule(stream);
+        stream_schedule(stream);
 }
 
 omprma_status_t stream_accept(struct session *session, struct channel_message *message)
@@ -323,12 +323,13 @@ static void lose_stream(struct stream *stream, const struct worker_device *devic
 {
     bool launches = stream->device == device && pipeline_launches(stream);
 
-    fail(stream, stream->commands ? stream->commands->record.op : stream->op,
-         launches ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST, device->fault_code, text);
+    stream_fail_with(stream, stream->commands ? stream->commands->record.op : stream->op,
+                     launches ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST, device->fault_code,
+                     text);
     if (!stream->transfers)
         pipeline_lose(stream);
     if (stream->first)
-        schedule(stream);
+        stream_schedule(stream);
 }
 
 /* Also what copies from other devices to this one. */

@@ -64,8 +64,8 @@ static bool overlaps(const struct stream *stream, const struct wire_record *reco
 }
 
 /* Fills `transfer` from a command. */
-static void describe(const struct server *server, const struct wire_record *record,
-                     struct stream_transfer *node)
+static void transfer_fill(const struct server *server, const struct wire_record *record,
+                          struct stream_transfer *node)
 {
     bool one_sided = is_one_sided(record);
     bool out = record->code == WIRE_PUT || record->code == WIRE_SEND;
@@ -262,8 +262,8 @@ bool transfers_test(struct stream *stream)
 
 /* Finds memory to move to or from, in the device or in its staging memory. Refused ranges fail the
  * stream. */
-static void reach(struct stream *stream, const struct wire_record *record,
-                  struct stream_transfer *node)
+static void transfer_reach(struct stream *stream, const struct wire_record *record,
+                           struct stream_transfer *node)
 {
     struct transfer *transfer = &node->transfer;
     bool in = transfer->direction == TRANSFER_IN;
@@ -294,8 +294,8 @@ static void leave_waiting(const struct stream *stream)
 }
 
 /* Checks what the command says; false: nothing of it may be done. */
-static bool prepare(struct stream *stream, const struct wire_record *record,
-                    struct stream_transfer *node)
+static bool transfer_prepare(struct stream *stream, const struct wire_record *record,
+                             struct stream_transfer *node)
 {
     const struct server *server = stream->session->server;
     const struct transfer *transfer = &node->transfer;
@@ -311,7 +311,7 @@ static bool prepare(struct stream *stream, const struct wire_record *record,
         return false;
     }
     if (stream->failed == OMPRMA_OK)
-        reach(stream, record, node);
+        transfer_reach(stream, record, node);
     if (stream->failed == OMPRMA_OK)
         return true;
     if (node->path->one_sided)
@@ -334,10 +334,10 @@ static void begin_transfer(struct stream *stream, const struct wire_record *reco
             leave_waiting(stream);
         return;
     }
-    describe(stream->session->server, record, node);
+    transfer_fill(stream->session->server, record, node);
     if (stream->session->traces)
         node->began_ns = clock_ns();
-    going = prepare(stream, record, node) && start_moving(stream, node);
+    going = transfer_prepare(stream, record, node) && start_moving(stream, node);
     /* Small puts and gets are over by now; those need no second round of the loop. */
     if (going && node->path->one_sided)
         going = !move_transfer(stream, node);

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/number_list.h"
 #include "base/shell_words.h"
-#include "control/direct/join.h"
+#include "control/agent/join.h"
 #include "control/direct/local_rank.h"
 #include "control/host.h"
 

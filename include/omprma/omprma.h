@@ -109,7 +109,7 @@ typedef struct omprma_device_info {
     int pid;                        /* its process id there */
     int worker;                     /* number of the worker, from 0 */
     int index;                      /* of the device among those of its worker, from 0 */
-    char backend[16];               /* what kind of device it is: "native", "cuda" */
+    char backend[16];               /* what kind of device it is: "native", "cuda", "hsa" */
     int cores;                      /* processing units that its kernels may use */
     int numa_node;                  /* node of its memory, -1: spread over several */
     int lanes;                      /* kernels of different queues that may run at once */
@@ -203,9 +203,9 @@ OMPRMA_API omprma_status_t omprma_image_check(const void *image, size_t bytes);
 
 /*
  * Loads an image on a device and looks up `count` symbols in it: a shared object on native devices,
- * a cubin, a fat binary or PTX on CUDA devices. An image that the device already holds (same
- * content) is not sent again. The image may be freed after the call. It stays loaded until
- * omprma_finalize().
+ * a cubin, a fat binary or PTX on CUDA devices, a code object on HSA devices. An image that the
+ * device already holds (same content) is not sent again. The image may be freed after the call. It
+ * stays loaded until omprma_finalize().
  * Blocks: yes. Errors: ARGUMENT, IMAGE, SYMBOL, DEVICE_MEMORY, DEVICE_LOST, CLOSED.
  */
 OMPRMA_API omprma_status_t omprma_image_load(int device, const void *image, size_t bytes,
@@ -368,7 +368,9 @@ OMPRMA_API omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const
  */
 typedef struct omprma_geometry {
     uint32_t teams[3], threads[3];
-    uint64_t shared_bytes; /* per team, beside what the kernel has of its own */
+    uint64_t shared_bytes;  /* per team, beside what the kernel has of its own; HSA devices take it
+                             * as all there is in omprma_launch_packed() */
+    uint64_t private_bytes; /* per thread, where an AMD kernel leaves that to its caller; else 0 */
 } omprma_geometry_t;
 
 /*

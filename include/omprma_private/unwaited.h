@@ -23,6 +23,15 @@ OMPRMA_API void omprma_queue_unwaited(omprma_queue_t *queue, bool unwaited);
  * other hosts. The thread has short slices of time from then on. Thread: any. Blocks: yes. */
 OMPRMA_API bool omprma_rest(int64_t ns);
 
+/* Waits as omprma_queue_synchronize() does, making progress for all, until `done(data)`, which is
+ * called again and again, with a lock held, and calls nothing of omprma. False, at once: another
+ * thread makes progress, or omprma has not started. Thread: any. Blocks: yes. */
+OMPRMA_API bool omprma_wait_until(bool (*done)(const void *data), const void *data);
+
+/* What a thread in omprma_wait_until() or omprma_rest() waits for may have come: it looks again.
+ * Thread: any. Blocks: no. */
+OMPRMA_API void omprma_look_again(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,6 +12,13 @@
     ROW(CUDA, cuda, "NVIDIA", .interface = "CUDA", .title = "CUDA driver library",                 \
         .file = "libcuda", .soname = "libcuda.so.1", .machine = 190,                               \
         .triple = "nvptx64-nvidia-cuda", .gcc_text = "// BEGIN PREAMBLE\n",                        \
-        .node = "/dev/nvidiactl", .llvm_plugin = "cuda")
+        .node = "/dev/nvidiactl", .llvm_plugin = "cuda")                                           \
+    ROW(HSA, hsa, "AMD", .interface = "HSA", .title = "HSA runtime library",                       \
+        .file = "libhsa-runtime64", .soname = "libhsa-runtime64.so.1", .above = "libamdhip64",     \
+        .machine = 224, .triple = "amdgcn-amd-amdhsa", .node = "/dev/kfd",                         \
+        .llvm_plugin = "amdgpu", .variable = "GPU_FORCE_BLIT_COPY_SIZE", .value = "0")
+
+/* HIP from 6.4 on copies up to 16 KiB by a kernel that reads or writes memory of the host, which
+ * GPUs of other hosts do not reach; with that 0 it does not. */
 
 #endif

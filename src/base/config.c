@@ -135,16 +135,18 @@ static void print_allowed(const struct setting *setting, char *text, size_t byte
 
 /* ---- one value ---------------------------------------------------------------------------- */
 
-/* Position of the first `length` letters of `value` in "a|b|c", -1 if they are not one of them. */
+/* Position of the first `length` letters of `value` in "a|b=another name of b|c", -1 if they are
+ * not one of them. */
 static int64_t find_word(const char *choices, const char *value, size_t length)
 {
-    for (int64_t index = 0;; index++) {
-        size_t width = strcspn(choices, "|");
+    for (int64_t index = 0;; choices++) {
+        size_t width = strcspn(choices, "|=");
         if (width == length && strncasecmp(choices, value, width) == 0)
             return index;
-        if (!choices[width])
+        choices += width;
+        if (!*choices)
             return -1;
-        choices += width + 1;
+        index += *choices == '|';
     }
 }
 

@@ -24,6 +24,7 @@ enum config_runtime { RUNTIME_AUTO, RUNTIME_OMPRMA, RUNTIME_LLVM };
 /* Who puts nowait regions in order: see openmp/task/task.h. */
 enum config_nowait { NOWAIT_AUTO, NOWAIT_LIBOMP };
 enum config_check { CHECK_OFF, CHECK_FULL };
+enum config_placement { PLACEMENT_PROGRAM, PLACEMENT_AUTO, PLACEMENT_NAMED };
 enum config_on_loss { ON_LOSS_END, ON_LOSS_CONTINUE };
 /* Bits of the set: this machine, and the kinds of GPU. */
 enum config_backend {

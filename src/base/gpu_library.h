@@ -23,11 +23,15 @@ struct gpu_library {
     const char *title;     /* "CUDA driver library": omprma's, in messages */
     const char *file;      /* how the names of its files begin, and of others that call it */
     const char *soname;    /* by which programs and workers open it */
+    const char *above;     /* a library of the maker that calls it for programs, or NULL */
     int machine;           /* e_machine of ELF files with its code */
     const char *triple;    /* of its code in LLVM's offload binaries */
-    const char *gcc_text;  /* how its code begins in programs of gcc, if that is text */
+    const char *gcc_text;  /* how its code begins in programs of gcc; NULL: it is such a file */
     const char *node;      /* a device file that is there where its kernel driver is */
     const char *llvm_plugin; /* how LLVM calls its plugin, libomptarget.rtl.NAME.so */
+    /* What a program with it has in its environment, where the user has not said something else;
+     * NULL: nothing. */
+    const char *variable, *value;
 };
 
 #define GPU_COUNT(NAME, name, maker, ...) +1

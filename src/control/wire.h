@@ -17,7 +17,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 16,
+    WIRE_VERSION = 19,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
@@ -43,7 +43,8 @@ enum wire_code {
     WIRE_WAIT,    /* hold this queue until another of this worker has passed an operation: queue as
                    * wire_queue() makes it, operation */
     WIRE_RESET,   /* forget the queue's failure */
-    WIRE_GROW,    /* attach an arena: bytes, where it is to begin or 0; result: address */
+    WIRE_GROW,    /* attach an arena: bytes, where it is to begin or 0, addresses that it is not to
+                   * have: where they begin, how many; result: address */
     WIRE_RELEASE, /* detach an arena: address, bytes */
     WIRE_LOAD,    /* load an image that lies in an arena: address, image bytes, names bytes,
                    * symbol count; names follow the image, addresses are written over them */
@@ -95,7 +96,7 @@ enum wire_flag {
     WIRE_CONTEXT = 128 /* launch: the kernel takes an array of where the arguments are */
 };
 
-enum { WIRE_GEOMETRY_WORDS = 4 };
+enum { WIRE_GEOMETRY_WORDS = 5 };
 
 /* One record. `tail` points into the caller's data (encoding) or the message (decoding). */
 struct wire_record {

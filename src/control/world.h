@@ -45,8 +45,9 @@ struct world_device {
     uint64_t memory_limit;
     uint64_t arena; /* base address of the first arena */
     uint64_t arena_bytes;
-    uint64_t staging;       /* memory of the worker through which its data goes; in the window */
-    uint64_t staging_bytes; /* 0: its memory is moved to and from directly */
+    struct shm_address file; /* behind it, which others of the host can map; pid 0: there is none */
+    uint64_t staging;        /* memory of the worker through which its data goes; in the window */
+    uint64_t staging_bytes;  /* 0: its memory is moved to and from directly */
 };
 
 enum { WORLD_DEVICES_MOST = 64 };
@@ -72,6 +73,7 @@ struct world_settings {
     int32_t map_by;          /* enum config_map_by */
     int32_t on_loss;         /* enum config_on_loss */
     int32_t network;         /* enum config_network */
+    int32_t map_arenas;      /* a program of the same host maps arenas */
     int64_t cores;           /* of each worker; 0: equal shares */
     struct shm_address bell; /* the head's */
 };
@@ -82,6 +84,9 @@ struct world_properties {
     /* Within a host the target has no part in a transfer: data moves while it is outside of MPI,
      * and no call of whoever transfers waits for it. */
     bool target_is_passive;
+    /* Within a host even the call that begins a transfer waits for a target that is late, and all
+     * else waits with it. */
+    bool calls_wait;
     /* While a process attaches or detaches memory, no access to its memory may begin. */
     bool attach_needs_quiet;
     /* It is not known that large ones take no longer than messages by much: measure.c looks. */
@@ -102,8 +107,8 @@ struct world {
     struct world_mpi *mpi;             /* communicators and window */
     struct world_direct *direct;       /* sockets; of both only that of the transport is there */
     bool has_window;                   /* one-sided transfers are to be had */
-    bool far; /* of the program: its workers all run on other hosts; of a worker: the program does,
-               * and no window is to be expected */
+    bool far; /* the other side (all workers of the program; of a worker the program) runs on other
+               * hosts, and no window is to be expected */
     /* By rank, of who is on another host: what it sends shows at descriptors only, and nobody rings
      * it. NULL: all are here, or it is not known. */
     const bool *elsewhere;
@@ -134,6 +139,12 @@ struct world {
 static inline bool world_is_elsewhere(const struct world *world, int rank)
 {
     return world->elsewhere && world->elsewhere[rank];
+}
+
+/* Without a transport the workers are threads of this process, as unit tests have them. */
+static inline bool world_is_one_process(const struct world *world)
+{
+    return !world->transport;
 }
 
 /* No transfer of another process of this host waits until this one calls MPI. */

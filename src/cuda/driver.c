@@ -58,6 +58,8 @@ CUresult driver_start(void)
         return state == GUARD_OPEN ? CUDA_SUCCESS : CUDA_ERROR_DEINITIALIZED;
     if (state == GUARD_FORKED)
         return not_initialized(state);
+    if (state == GUARD_STARTING)
+        return CUDA_ERROR_NO_DEVICE;
     pthread_once(&driver.once, start_once);
     return driver.result;
 }

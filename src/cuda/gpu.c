@@ -36,24 +36,31 @@ static CUresult gpu_open(struct gpu *gpu, int ordinal, int device)
 
 CUresult gpus_find(void)
 {
-    int devices = omprma_device_count(), count, *numbers = devices_find("cuda", &count);
-    CUresult result = numbers ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    int devices = omprma_device_count(), count, *numbers = devices_find("cuda", &count), found = 0;
+    CUresult result = CUDA_SUCCESS;
 
     gpus.all = calloc((size_t)count + 1, sizeof(*gpus.all));
-    if (!gpus.all)
-        result = CUDA_ERROR_OUT_OF_MEMORY;
-    for (int i = 0; i < count && result == CUDA_SUCCESS; i++) {
-        result = gpu_open(&gpus.all[i], i, numbers[i]);
-        int version = gpus.all[i].properties.driver_version;
+    if (!numbers || !gpus.all) {
+        free(numbers);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    for (int i = 0; i < count; i++) { /* one that says nothing is left out, with its line */
+        CUresult opened = gpu_open(&gpus.all[found], found, numbers[i]);
+        int version = gpus.all[found].properties.driver_version;
+        if (opened != CUDA_SUCCESS) {
+            result = opened;
+            continue;
+        }
+        found++;
         if (!gpus.driver_version || version < gpus.driver_version)
             gpus.driver_version = version;
     }
     free(numbers);
-    if (result != CUDA_SUCCESS)
-        return result;
-    gpus.count = count;
-    if (count > 0)
+    gpus.count = found;
+    if (found > 0)
         return CUDA_SUCCESS;
+    if (count > 0)
+        return result;
     report_error("no worker has an NVIDIA GPU that it can use (%d device%s of other kinds), so "
                  "programs for CUDA find none; run omprma-info -v --gpus cuda to see why",
                  devices, devices == 1 ? "" : "s");

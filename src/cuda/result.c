@@ -6,43 +6,8 @@
  */
 #include "cuda/result.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <omprma_private/say.h>
-
 #include "cuda/exports.h"
 #include "cuda/gpu.h"
-
-enum { LINE_BYTES = 2048 };
-
-/* ---- lines ---------------------------------------------------------------------------------- */
-
-void report_error(const char *format, ...)
-{
-    char line[LINE_BYTES];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line, sizeof(line), format, arguments);
-    va_end(arguments);
-    omprma_say(OMPRMA_SAY_ERROR, line);
-}
-
-void report_choice(const char *format, ...)
-{
-    const char *verbose = getenv("OMPRMA_VERBOSE");
-    char line[LINE_BYTES];
-    va_list arguments;
-
-    if (!verbose || atoi(verbose) < 1)
-        return;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof(line), format, arguments);
-    va_end(arguments);
-    omprma_say(OMPRMA_SAY_NOTE, line);
-}
 
 /* ---- codes ---------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * result.h: from omprma's errors to what functions of the driver return, and the lines for users.
+ * result.h: from omprma's errors to what functions of the driver return. It brings the lines for
+ * users, too (face/driver/report.h).
  *
  * Thread: any. Blocks: no.
  */
@@ -10,6 +11,7 @@
 #include <omprma/omprma.h>
 
 #include "cuda/abi.h"
+#include "face/driver/report.h"
 
 struct gpu;
 
@@ -23,11 +25,5 @@ bool result_is_sticky(CUresult result);
 
 /* NULL: no such code. */
 const char *result_name(CUresult result);
-
-/* "omprma: error: ..."; the same line twice in a row is printed once. */
-void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* "omprma: ...", with OMPRMA_VERBOSE only. */
-void report_choice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -60,18 +60,69 @@ struct recorded_region *recording_row(struct recording *recording, uint32_t name
     return &recording->row[RECORDING_ROWS - 1];
 }
 
+/* Eight steps to each octave: the three bits behind the first one. */
+static int step_of(int64_t ns)
+{
+    uint64_t value = ns > RECORDING_STEPS ? (uint64_t)ns : RECORDING_STEPS;
+    int octave = 63 - __builtin_clzll(value); /* 3 or more */
+    int step = (octave - 3) * RECORDING_STEPS + (int)(value >> (octave - 3)) - RECORDING_STEPS;
+
+    return step < RECORDING_DURATIONS ? step : RECORDING_DURATIONS - 1;
+}
+
+/* The middle of a step. */
+static int64_t duration_of(int step)
+{
+    int octave = step / RECORDING_STEPS;
+    int64_t begin = (int64_t)(RECORDING_STEPS + step % RECORDING_STEPS) << octave;
+
+    return begin + ((int64_t)1 << octave) / 2;
+}
+
+/* Exact where it is known exactly. */
+int64_t recording_median(const struct recorded_region *row)
+{
+    uint64_t below = 0;
+
+    if (row->count == 1)
+        return row->first_ns;
+    for (int step = 0; step < RECORDING_DURATIONS; step++) {
+        below += row->durations[step];
+        if (2 * below >= row->count && below > 0)
+            return duration_of(step) < row->most_ns ? duration_of(step) : row->most_ns;
+    }
+    return row->most_ns;
+}
+
+/* Regions of a line overlap where nobody waits for each. They come here as they end, so what an
+ * earlier one has covered is not counted again. */
+static void cover(struct recorded_region *row, const struct span *region)
+{
+    int64_t from = region->begin_ns > row->covered_to_ns ? region->begin_ns : row->covered_to_ns;
+
+    if (region->end_ns <= from)
+        return;
+    row->covered_ns += region->end_ns - from;
+    row->covered_to_ns = region->end_ns;
+}
+
 void recording_count(struct recording *recording, const struct span *region)
 {
     struct recorded_region *row = recording_row(recording, region->name, region->device);
     int64_t ns = region->end_ns - region->begin_ns;
 
-    row->count++;
+    if (row->count++ == 0)
+        row->first_ns = ns;
+    row->durations[step_of(ns)]++;
+    cover(row, region);
     row->failed += region->failed;
     row->unended += region->unended;
     row->to += region->to;
     row->back += region->back;
     row->total_ns += ns;
     row->waited_ns += region->waited_ns;
+    row->kernel_ns += region->kernel_ns;
+    row->data_ns += region->data_ns;
     if (ns > row->most_ns)
         row->most_ns = ns;
 }
@@ -89,8 +140,8 @@ static void close_span(struct recording *recording, struct span *span)
     span->unended = span->kind == SPAN_REGION ? span->pending > 0 : !span->end_ns;
     if (span->unended || !span->end_ns)
         span->end_ns = recording->end_ns;
-    if (span->unended && span->wait_ns)
-        span->waited_ns += recording->end_ns - span->wait_ns;
+    if (span->unended && span->waits_ns)
+        span->waited_ns += recording->end_ns - span->waits_ns;
     if (span->kind == SPAN_REGION)
         recording_count(recording, span);
     if (recording->traces)

@@ -27,29 +27,34 @@ enum {
     RECORDING_TEXTS = 1 << 20, /* bytes */
     RECORDING_DETAILS = 1 << 20,
     RECORDING_KINDS = 3, /* what data is carried for: submit, ... */
-    RECORDING_PATHS = 6  /* which way it goes: inline, ... */
+    RECORDING_PATHS = 7, /* which way it goes: inline, ... */
+    RECORDING_STEPS = 8, /* of an octave of durations, and all of them: for medians */
+    RECORDING_DURATIONS = 40 * RECORDING_STEPS
 };
 
 enum span_kind { SPAN_REGION, SPAN_KERNEL, SPAN_TRANSFER, SPAN_WAIT, SPAN_COMMAND, SPAN_KINDS };
 
 struct span {
-    uint32_t number;            /* in the order of their beginnings, from 1; 0: the slot is free */
-    uint32_t name, path;        /* texts; of a launch, and of its region, the kernel's */
-    uint32_t region;            /* number of its region, */
-    uint32_t slot;              /* and where that is among the open ones, from 1; 0: none */
-    uint32_t queue, device;     /* by number */
-    int32_t with;               /* the other device of an exchange, else -1 */
-    uint32_t thread;            /* of the program, that has waited for the region; 0: none */
-    uint32_t launches, pending; /* of a region: kernels, and parts that are not over */
-    uint32_t message;           /* bytes of the message that it closes; 0: none */
-    uint8_t kind;               /* enum span_kind */
-    bool failed, unended;       /* unended: it was not over when the program ended */
-    uint64_t to, back;          /* bytes to the device, bytes from it or to another one */
-    uint64_t memory;            /* of the device in use, when a region began */
-    int64_t wait_ns, waited_ns; /* when it began to wait, and how long in all */
-    int64_t asked_ns;           /* it was appended */
-    int64_t begin_ns, end_ns;   /* as this side saw it; 0: not yet. A region's: so far */
-    int64_t ran_ns, ran_end_ns; /* by the worker's clock; 0: it has not told */
+    uint32_t number;             /* in the order of their beginnings, from 1; 0: the slot is free */
+    uint32_t name, path;         /* texts; of a launch, and of its region, the kernel's */
+    uint32_t region;             /* number of its region, */
+    uint32_t slot;               /* and where that is among the open ones, from 1; 0: none */
+    uint32_t queue, device;      /* by number */
+    int32_t with;                /* the other device of an exchange, else -1 */
+    uint32_t thread;             /* of the program, that has waited for the region; 0: none */
+    uint32_t launches, pending;  /* of a region: kernels, and parts that are not over */
+    uint32_t message;            /* bytes of the message that it closes; 0: none */
+    uint8_t kind;                /* enum span_kind */
+    bool failed, unended;        /* unended: it was not over when the program ended */
+    uint64_t to, back;           /* bytes to the device, bytes from it or to another one */
+    uint64_t memory;             /* of the device in use, when a region began */
+    int64_t wait_ns, waited_ns;  /* of a region: its first wait began, and how long all took */
+    int64_t waits_ns;            /* its wait that goes on began; 0: there is none */
+    int64_t kernel_ns;           /* of a region: how long workers ran its kernels, */
+    int64_t data_ns, data_to_ns; /* how long some of its data was on its way, and until when */
+    int64_t asked_ns;            /* it was appended */
+    int64_t begin_ns, end_ns;    /* as this side saw it; 0: not yet. A region's: so far */
+    int64_t ran_ns, ran_end_ns;  /* by the worker's clock; 0: it has not told */
 };
 
 /* A line of the table. */
@@ -57,12 +62,17 @@ struct recorded_region {
     uint32_t name;   /* 0: free */
     uint32_t device; /* UINT32_MAX: several */
     uint64_t count, failed, unended, to, back;
-    int64_t total_ns, most_ns, waited_ns;
+    int64_t total_ns, first_ns, most_ns, waited_ns;
+    int64_t kernel_ns, data_ns;
+    int64_t covered_ns, covered_to_ns; /* how long one or more were under way, and until when */
+    uint32_t durations[RECORDING_DURATIONS]; /* how many had which */
 };
 
 struct stats_cell {
     uint64_t operations, bytes;
-    int64_t ns; /* from start to completion; 0 for inline: they ride along */
+    int64_t ns;           /* from start to completion, */
+    uint64_t timed_bytes; /* of those of which that is known: not what rides along in messages, nor
+                           * what waits for kernels, too */
 };
 
 /* What data went which way. */
@@ -82,6 +92,8 @@ struct recorded_device {
     uint32_t name, host; /* texts */
     struct trace_clock first, last;
     struct stats stats;
+    struct stats_cell given; /* by other devices, in exchanges that are counted for those */
+    int64_t kernel_ns;       /* of all regions */
     bool lost;
 };
 
@@ -127,6 +139,9 @@ struct recorded_region *recording_row(struct recording *recording, uint32_t name
 
 /* Adds a region that has ended to the table. */
 void recording_count(struct recording *recording, const struct span *region);
+
+/* The median of the durations of a line of the table, in ns, within 5 %. */
+int64_t recording_median(const struct recorded_region *row);
 
 /* Puts what has ended into the ring. */
 void recording_keep(struct recording *recording, const struct span *span);

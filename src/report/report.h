@@ -29,4 +29,7 @@ void report_print(const struct recording *recording, bool all, FILE *out);
 /* The same as JSON. */
 void report_json(const struct recording *recording, FILE *out);
 
+/* The regions, a line each, with a line of titles. */
+void report_csv(const struct recording *recording, FILE *out);
+
 #endif

@@ -16,6 +16,11 @@ static void print_text(FILE *out, const char *name, const char *text)
     fputc('"', out);
 }
 
+static double us(int64_t ns)
+{
+    return (double)ns / 1e3;
+}
+
 static void print_region(const struct recording *recording, const struct recorded_region *region,
                          FILE *out)
 {
@@ -34,11 +39,14 @@ static void print_region(const struct recording *recording, const struct recorde
         fprintf(out, ",\"device\":%" PRIu32, region->device);
     fprintf(out,
             ",\"count\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"not_ended\":%" PRIu64
-            ",\"total_us\":%.3f,\"mean_us\":%.3f,\"max_us\":%.3f,\"bytes_to\":%" PRIu64
-            ",\"bytes_back\":%" PRIu64 ",\"waited_us\":%.3f}",
-            region->count, region->failed, region->unended, (double)region->total_ns / 1e3,
-            (double)region->total_ns / 1e3 / (double)region->count, (double)region->most_ns / 1e3,
-            region->to, region->back, (double)region->waited_ns / 1e3);
+            ",\"total_us\":%.3f,\"mean_us\":%.3f,\"first_us\":%.3f,\"median_us\":%.3f,"
+            "\"max_us\":%.3f,\"bytes_to\":%" PRIu64 ",\"bytes_back\":%" PRIu64
+            ",\"kernel_us\":%.3f,\"data_us\":%.3f,\"waited_us\":%.3f,\"under_way_us\":%.3f}",
+            region->count, region->failed, region->unended, us(region->total_ns),
+            us(region->total_ns) / (double)region->count, us(region->first_ns),
+            us(recording_median(region)), us(region->most_ns), region->to, region->back,
+            us(region->kernel_ns), us(region->data_ns), us(region->waited_ns),
+            us(region->covered_ns));
 }
 
 static void print_device(const struct recording *recording, int number, FILE *out)
@@ -48,8 +56,11 @@ static void print_device(const struct recording *recording, int number, FILE *ou
 
     fprintf(out, "{\"device\":%d,", number);
     print_text(out, "host", recording_words(recording, device->host));
-    fprintf(out, ",\"lost\":%s,\"launches\":%" PRIu64 ",\"paths\":[",
-            device->lost ? "true" : "false", device->stats.launches);
+    fprintf(out,
+            ",\"lost\":%s,\"launches\":%" PRIu64 ",\"kernel_us\":%.3f,\"received\":%" PRIu64
+            ",\"received_bytes\":%" PRIu64 ",\"paths\":[",
+            device->lost ? "true" : "false", device->stats.launches, us(device->kernel_ns),
+            device->given.operations, device->given.bytes);
     for (int kind = 0; kind < RECORDING_KINDS; kind++)
         for (int path = 0; path < RECORDING_PATHS; path++) {
             const struct stats_cell *cell = &device->stats.cell[kind][path];
@@ -58,10 +69,10 @@ static void print_device(const struct recording *recording, int number, FILE *ou
                 continue;
             fprintf(out,
                     "%s{\"op\":\"%s\",\"path\":\"%s\",\"operations\":%" PRIu64 ",\"bytes\":%" PRIu64
-                    ",\"total_us\":%.3f}",
+                    ",\"total_us\":%.3f,\"timed_bytes\":%" PRIu64 "}",
                     before, recording_words(recording, recording->kind[kind]),
                     recording_words(recording, recording->path[kind][path]), cell->operations,
-                    cell->bytes, (double)cell->ns / 1e3);
+                    cell->bytes, (double)cell->ns / 1e3, cell->timed_bytes);
             before = ",";
         }
     fprintf(out, "]}");

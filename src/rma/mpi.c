@@ -5,6 +5,14 @@
  * flushes where they are not (quirks "no-rput", "get-leak", "put-leak"). Local completion of a put
  * says nothing about the target, so a transfer is done only after a flush; one flush serves all
  * transfers to a peer that were locally complete before it.
+ *
+ * Where the target has a part in transfers, a flush waits for it, and all else with it. There every
+ * piece ends by a request, also small ones, and a flush comes only when no request is under way any
+ * more: then it has nothing to wait for. Until it has come no other piece is begun with that peer.
+ * A flush of one peer waits for all in some libraries (osc/rdma), so there is none while another
+ * peer has work. On dynamic windows a request of all libraries that were tried ends when the data
+ * is there; only what went in small ones, of which the last alone has a request, stays for the
+ * flush.
  */
 #include "rma/mpi.h"
 
@@ -20,6 +28,7 @@ enum {
     DIRECT_BYTES = 256 << 10,
     /* All requests of this process; some libraries abort at 255 (mpi-quirks: outstanding). */
     OUTSTANDING_MOST = 64,
+    SMALL_ONES = 64, /* so many small ones are a piece: some hundred on their way make calls wait */
     GET_BYTES = 31 << 10, /* where larger ones leak (quirks "get-leak", "put-leak") */
     PUT_BYTES = 7 << 9,
     PAGE = 4096,
@@ -30,6 +39,13 @@ enum {
 struct range {
     void *base;
     int references;
+};
+
+/* What is known of a peer. */
+struct target {
+    uint64_t flushed; /* flushes so far */
+    int under_way;    /* requests */
+    int waiting;      /* transfers that only miss a flush, where that is awaited */
 };
 
 struct rma {
@@ -46,13 +62,15 @@ struct rma {
     bool small_gets;                  /* of at most GET_BYTES (quirk "get-leak") */
     const bool *small_puts; /* per peer: of at most PUT_BYTES (quirk "put-leak"); NULL: none */
     int outstanding;        /* requests in use */
-    uint64_t *flushed;      /* per peer: number of flushes so far */
+    bool awaited;           /* a flush may wait for its target, so all goes by requests */
+    struct target *targets; /* per peer */
 };
 
 /* Of one transfer. */
 struct pieces {
     MPI_Request request[TRANSFER_PIECES];
     uint32_t bytes[TRANSFER_PIECES];
+    bool blind;         /* parts of it have no request */
     uint64_t epoch;     /* number of the flush that makes it complete at the peer */
     const char *failed; /* what has failed; the other pieces are still under way. Or NULL */
     int code;           /* with what */
@@ -82,20 +100,29 @@ static void leave(const struct rma *self)
     deadline_leave(self->deadline);
 }
 
+/* Its requests do not say all: of a put, that it has arrived; of pieces of small ones, that the
+ * others have. */
+static bool needs_flush(const struct rma *self, const struct transfer *t)
+{
+    return t->direction == TRANSFER_OUT || (self->awaited && self->small_gets);
+}
+
 static omprma_status_t flush(struct rma *self, const struct transfer *transfer)
 {
     int code;
 
     enter(self, transfer);
-    if (transfer->direction == TRANSFER_OUT)
+    if (needs_flush(self, transfer))
         code = MPI_Win_flush(transfer->peer, self->window);
     else
         code = MPI_Win_flush_local(transfer->peer, self->window);
     leave(self);
     if (code != MPI_SUCCESS)
         return world_error(code, "completing a one-sided transfer");
-    if (transfer->direction == TRANSFER_OUT)
-        self->flushed[transfer->peer]++;
+    if (needs_flush(self, transfer)) {
+        self->targets[transfer->peer].flushed++;
+        self->targets[transfer->peer].waiting = 0;
+    }
     return OMPRMA_OK;
 }
 
@@ -118,6 +145,12 @@ static int put_or_get(struct rma *self, const struct transfer *t, uint64_t at, u
                : MPI_Get(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE, self->window);
 }
 
+/* Requests to other peers are under way. */
+static bool others_have_work(const struct rma *self, const struct transfer *t)
+{
+    return self->outstanding > self->targets[t->peer].under_way;
+}
+
 /* The most that one call may move without a request. */
 static uint64_t most_at_once(const struct rma *self, const struct transfer *t)
 {
@@ -126,16 +159,28 @@ static uint64_t most_at_once(const struct rma *self, const struct transfer *t)
     return self->small_puts && self->small_puts[t->peer] ? PUT_BYTES : UINT64_MAX;
 }
 
-static int put_or_get_small(struct rma *self, const struct transfer *t, uint64_t at, uint64_t bytes)
+/* In small ones where these do not leak; the request is that of the last one. */
+static int put_or_get_small(struct rma *self, const struct transfer *t, uint64_t at, uint64_t bytes,
+                            MPI_Request *request)
 {
     uint64_t most = most_at_once(self, t);
     int code = MPI_SUCCESS;
 
     for (uint64_t end = at + bytes; at < end && code == MPI_SUCCESS; at += most) {
         most = end - at < most ? end - at : most;
-        code = put_or_get(self, t, at, most, NULL);
+        code = put_or_get(self, t, at, most, at + most == end ? request : NULL);
     }
     return code;
+}
+
+static uint64_t next_piece(const struct rma *self, const struct transfer *t)
+{
+    uint64_t left = t->bytes - t->issued, most = most_at_once(self, t);
+    uint64_t piece = self->piece_bytes;
+
+    if (self->awaited && most < piece)
+        piece = others_have_work(self, t) || most > piece / SMALL_ONES ? most : most * SMALL_ONES;
+    return left < piece ? left : piece;
 }
 
 /* Over UCX this fetches the peer's attach table first, and waits for it. */
@@ -145,7 +190,7 @@ static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64
     int code;
 
     enter(self, t);
-    code = request ? put_or_get(self, t, at, bytes, request) : put_or_get_small(self, t, at, bytes);
+    code = put_or_get_small(self, t, at, bytes, request);
     leave(self);
     return code;
 }
@@ -160,20 +205,19 @@ static bool has_died(const struct rma *self, const struct transfer *t)
 /* Without requests. */
 static bool is_flushed(const struct rma *self, const struct transfer *t)
 {
-    return t->bytes <= DIRECT_BYTES || !self->requests || t->bytes > most_at_once(self, t);
+    return !self->requests ||
+           (!self->awaited && (t->bytes <= DIRECT_BYTES || t->bytes > most_at_once(self, t)));
 }
 
 /* One piece, completed at once. */
 static omprma_status_t move_flushed(struct rma *self, struct transfer *t)
 {
-    uint64_t bytes = t->bytes - t->issued;
+    uint64_t bytes = next_piece(self, t);
     omprma_status_t status;
     int code;
 
     if (has_died(self, t))
         return OMPRMA_OK;
-    if (bytes > self->piece_bytes)
-        bytes = self->piece_bytes;
     code = issue(self, t, t->issued, bytes, NULL);
     if (code != MPI_SUCCESS)
         return world_error(code, t->direction == TRANSFER_OUT ? "MPI_Put" : "MPI_Get");
@@ -197,17 +241,17 @@ static void note_failure(struct pieces *pieces, int code, const char *what)
 static void issue_pieces(struct rma *self, struct transfer *t)
 {
     struct pieces *pieces = pieces_of(t);
+    struct target *target = &self->targets[t->peer];
 
     for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes && !pieces->failed; i++) {
-        uint64_t bytes = t->bytes - t->issued;
+        uint64_t bytes = next_piece(self, t);
         int code;
 
         if (pieces->request[i] != MPI_REQUEST_NULL || self->outstanding >= OUTSTANDING_MOST)
             continue;
-        if (has_died(self, t))
+        if ((target->waiting > 0 && !others_have_work(self, t)) || has_died(self, t))
             break;
-        if (bytes > self->piece_bytes)
-            bytes = self->piece_bytes;
+        pieces->blind |= bytes > most_at_once(self, t);
         code = issue(self, t, t->issued, bytes, &pieces->request[i]);
         if (code != MPI_SUCCESS) {
             pieces->request[i] = MPI_REQUEST_NULL;
@@ -215,6 +259,7 @@ static void issue_pieces(struct rma *self, struct transfer *t)
             return;
         }
         self->outstanding++;
+        target->under_way++;
         pieces->bytes[i] = (uint32_t)bytes;
         t->issued += bytes;
     }
@@ -241,6 +286,7 @@ static void test_pieces(struct rma *self, struct transfer *t)
         if (code == MPI_SUCCESS && !done)
             continue;
         self->outstanding--;
+        self->targets[t->peer].under_way--;
         if (code == MPI_SUCCESS) {
             t->completed += pieces->bytes[i];
             continue;
@@ -275,24 +321,43 @@ static omprma_status_t test_flushed(struct rma *self, struct transfer *t, bool *
     return status;
 }
 
+/* One that has waited for a flush does not any more. */
+static void leave_flush(struct target *target)
+{
+    if (target->waiting > 0)
+        target->waiting--;
+}
+
 static omprma_status_t test_requests(struct rma *self, struct transfer *t, bool *done)
 {
     struct pieces *pieces = pieces_of(t);
+    struct target *target = &self->targets[t->peer];
 
     if (t->completed < t->bytes) {
         test_pieces(self, t);
-        if (t->completed == t->bytes)
-            pieces->epoch = self->flushed[t->peer] + 1;
+        if (t->completed == t->bytes) {
+            pieces->epoch = target->flushed + 1;
+            target->waiting += self->awaited && needs_flush(self, t);
+        }
         issue_pieces(self, t);
     }
     if (pieces->failed && !is_under_way(pieces))
         return world_error(pieces->code, pieces->failed);
     if (t->completed < t->bytes)
         return OMPRMA_OK;
+    /* A later flush may have served this transfer already. */
+    *done = !needs_flush(self, t) || target->flushed >= pieces->epoch;
+    if (*done)
+        return OMPRMA_OK;
+    if (self->awaited && !pieces->blind && others_have_work(self, t)) {
+        leave_flush(target);
+        *done = true;
+        return OMPRMA_OK;
+    }
+    if (self->awaited && (self->outstanding > 0 || has_died(self, t)))
+        return OMPRMA_OK;
     *done = true;
-    /* A later flush may have served this transfer already. Data that was got is here. */
-    return t->direction == TRANSFER_OUT && self->flushed[t->peer] < pieces->epoch ? flush(self, t)
-                                                                                  : OMPRMA_OK;
+    return flush(self, t);
 }
 
 static omprma_status_t rma_test(struct datapath *path, struct transfer *t, bool *done)
@@ -308,10 +373,17 @@ static void rma_abandon(struct datapath *path, struct transfer *t)
 {
     struct rma *self = self_of(path);
     struct pieces *pieces = pieces_of(t);
+    struct target *target = &self->targets[t->peer];
 
+    if (is_flushed(self, t))
+        return;
     for (int i = 0; i < TRANSFER_PIECES; i++)
-        if (pieces->request[i] != MPI_REQUEST_NULL)
+        if (pieces->request[i] != MPI_REQUEST_NULL) {
             self->outstanding--;
+            target->under_way--;
+        }
+    if (pieces->epoch > target->flushed)
+        leave_flush(target);
 }
 
 static void *rma_below(const struct datapath *path)
@@ -380,7 +452,7 @@ static void rma_detach(struct datapath *path, void *base)
 
 static void rma_destroy(struct datapath *path)
 {
-    free(self_of(path)->flushed);
+    free(self_of(path)->targets);
     free(path);
 }
 
@@ -390,8 +462,8 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
     struct rma *self = calloc(1, sizeof(*self));
 
     if (self)
-        self->flushed = calloc((size_t)world->size, sizeof(*self->flushed));
-    if (!self || !self->flushed) {
+        self->targets = calloc((size_t)world->size, sizeof(*self->targets));
+    if (!self || !self->targets) {
         free(self);
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the one-sided data path");
     }
@@ -414,6 +486,7 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
     self->deadline = deadline;
     self->piece_bytes = world->settings.piece_bytes;
     self->requests = !(world->mpi->quirks & QUIRK_NO_RPUT);
+    self->awaited = self->requests && !world->can.target_is_passive;
     self->small_gets = world->mpi->quirks & QUIRK_GET_LEAK;
     self->small_puts = world->mpi->quirks & QUIRK_PUT_LEAK ? world->mpi->near : NULL;
     *path = &self->base;

@@ -337,12 +337,12 @@ uint64_t memory_take(int device, size_t bytes)
 
     if (bytes > settings.memory_bytes || used[device] > settings.memory_bytes - bytes)
         return 0;
-    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory = standin_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE);
     if (memory == MAP_FAILED)
         return 0;
     if (note((uint64_t)(uintptr_t)memory, bytes, device) == SUCCESS)
         return (uint64_t)(uintptr_t)memory;
-    munmap(memory, bytes);
+    standin_unmap(memory, bytes);
     return 0;
 }
 
@@ -350,7 +350,7 @@ void memory_give(uint64_t address)
 {
     struct block *block = forget(address);
 
-    munmap((void *)(uintptr_t)address, block->bytes);
+    standin_unmap((void *)(uintptr_t)address, block->bytes);
     free(block);
 }
 
@@ -473,7 +473,7 @@ static int add_copy(uint64_t to, bool device_to, uint64_t from, bool device_from
     if ((device_to && !memory_is_valid(to, bytes)) ||
         (device_from && !memory_is_valid(from, bytes)))
         return INVALID_VALUE;
-    if (settings.gbps && bytes >= STREAM_ENGINE_LEAST) {
+    if (settings.gbps && bytes >= STREAM_ENGINE_LEAST && !calls_copy_moves(bytes)) {
         stream_add_copy(stream, device_to, bytes);
         return SUCCESS;
     }

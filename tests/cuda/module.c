@@ -115,7 +115,7 @@ EXPORT int cuModuleLoadDataEx(struct module **out, const void *image, unsigned c
     if (code == INVALID_PTX)
         say(count, options, values, "ptxas fatal: no .version and .target\nptxas: stopped\n");
     if (code == SUCCESS)
-        module->code = code_open();
+        module->code = code_open(settings.code);
     for (size_t i = 0; i < module->image.count && code == SUCCESS; i++)
         if (!module->image.symbols[i].kernel)
             code = place_variable(module, &module->image.symbols[i]);
@@ -314,7 +314,7 @@ EXPORT int cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
 
 struct launch {
     const struct function *function;
-    unsigned geometry[7];
+    struct code_geometry geometry;
     unsigned char block[]; /* its parameters */
 };
 
@@ -337,7 +337,10 @@ static int do_launch(void *data)
         }
     }
     pthread_mutex_lock(lock);
-    code = code_call(launch->function->code, words, symbol->count, launch->geometry);
+    code = code_call(launch->function->code, words, symbol->count, &launch->geometry,
+                     settings_measure());
+    if (code < 0)
+        code = code == CODE_ABORT ? ASSERT : ILLEGAL_ADDRESS;
     fflush(stdout);
     pthread_mutex_unlock(lock);
     return code;
@@ -399,8 +402,8 @@ EXPORT int cuLaunchKernel(const struct function *function, unsigned grid_x, unsi
     launch = malloc(sizeof(*launch) + bytes);
     if (!launch)
         return OUT_OF_MEMORY;
-    *launch = (struct launch){function,
-                              {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes}};
+    *launch = (struct launch){
+        function, {7, {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes}}};
     code = take_parameters(launch, bytes, parameters, extra);
     if (code == SUCCESS)
         return stream_add(stream, do_launch, launch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* settings.c: the environment is read once; a call that is to fail is counted down to. */
+/* settings.c: the environment is read once; what is there is counted. */
 #include "standin.h"
 
 #include <stdio.h>
@@ -10,72 +10,24 @@ struct settings settings;
 struct standin_counts counts;
 pthread_mutex_t counts_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The call that fails; number 0: none does. */
-static struct {
-    char function[64]; /* empty: any */
-    int number, code, seen;
-} failing;
-
-static long number_of(const char *name, long otherwise)
-{
-    const char *text = getenv(name);
-
-    return text && *text ? strtol(text, NULL, 10) : otherwise;
-}
-
-static void read_failing(void)
-{
-    const char *text = getenv("STANDIN_FAIL");
-    const char *colon = text ? strchr(text, ':') : NULL;
-
-    memset(&failing, 0, sizeof(failing));
-    failing.code = UNKNOWN;
-    if (!text)
-        return;
-    if (*text < '0' || *text > '9') {
-        if (!colon)
-            return;
-        snprintf(failing.function, sizeof(failing.function), "%.*s", (int)(colon - text), text);
-        text = colon + 1;
-        colon = strchr(text, ':');
-    }
-    failing.number = atoi(text);
-    if (colon)
-        failing.code = atoi(colon + 1);
-}
-
 void settings_read(void)
 {
     const char *code = getenv("STANDIN_CODE");
 
-    settings.devices = (int)number_of("STANDIN_DEVICES", 1);
-    settings.version = (int)number_of("STANDIN_VERSION", 12040);
-    settings.capability = (int)number_of("STANDIN_CAPABILITY", 90);
-    settings.memory_bytes = (size_t)number_of("STANDIN_MEMORY", 1024) << 20;
-    settings.gbps = (int)number_of("STANDIN_SPEED", 0);
-    settings.takes_us = (int)number_of("STANDIN_TAKES", 0);
-    settings.delay_us = (unsigned)number_of("STANDIN_DELAY", 200);
+    settings.devices = (int)calls_setting("STANDIN_DEVICES", 1);
+    settings.version = (int)calls_setting("STANDIN_VERSION", 12040);
+    settings.capability = (int)calls_setting("STANDIN_CAPABILITY", 90);
+    settings.memory_bytes = (size_t)calls_setting("STANDIN_MEMORY", 1024) << 20;
+    settings.gbps = (int)calls_setting("STANDIN_SPEED", 0);
+    settings.takes_us = (int)calls_setting("STANDIN_TAKES", 0);
+    settings.delay_us = (unsigned)calls_setting("STANDIN_DELAY", 200);
     settings.code = code ? code : "";
     if (settings.devices > DEVICES_MOST)
         settings.devices = DEVICES_MOST;
+    calls_read(UNKNOWN);
     pthread_mutex_lock(&counts_lock);
-    read_failing();
-    counts.calls = counts.deepest = 0;
+    counts.deepest = 0;
     pthread_mutex_unlock(&counts_lock);
-}
-
-int call_begin(const char *function)
-{
-    bool fails = false;
-
-    pthread_mutex_lock(&counts_lock);
-    counts.calls++;
-    if (failing.number && (!failing.function[0] || strcmp(failing.function, function) == 0))
-        fails = ++failing.seen == failing.number;
-    if (fails)
-        counts.failed = function;
-    pthread_mutex_unlock(&counts_lock);
-    return fails ? failing.code : SUCCESS;
 }
 
 void counts_add(int *count, int more)
@@ -98,15 +50,13 @@ void standin_counts(struct standin_counts *now)
     pthread_mutex_lock(&counts_lock);
     *now = counts;
     pthread_mutex_unlock(&counts_lock);
+    now->calls = calls_made();
+    now->failed = calls_failed();
 }
 
 void standin_fail(int number, int code)
 {
-    pthread_mutex_lock(&counts_lock);
-    memset(&failing, 0, sizeof(failing));
-    failing.number = number;
-    failing.code = code;
-    pthread_mutex_unlock(&counts_lock);
+    calls_fail(number, code);
 }
 
 static void report(FILE *file, const char *what, int count)
@@ -122,7 +72,7 @@ __attribute__((destructor)) static void report_all(void)
 
     if (!file)
         return;
-    fprintf(file, "calls: %d\n", counts.calls);
+    fprintf(file, "calls: %d\n", calls_made());
     report(file, "blocks of memory", counts.blocks);
     report(file, "modules", counts.modules);
     report(file, "streams", counts.streams);

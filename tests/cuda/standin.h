@@ -4,22 +4,23 @@
  * by name, with devices whose memory is memory of the process and whose kernels are functions of
  * the host. It shows that calls, their order and the data are right; it executes no GPU code.
  *
- * - settings.c: what it is told by the environment; failing calls; what is left over at the end
+ * - settings.c: what it is told by the environment; what is left over at the end
  * - device.c: devices, contexts, memory
  * - stream.c: streams: a thread each, which does what it is given later than it is asked for
  * - image.c: what PTX, cubins and fat binaries say: kernels with their parameters, variables
- * - code.c: the host functions behind kernels
  * - module.c: modules, functions, launches
+ * - tests/standin: failing calls, and the host functions behind kernels
  *
  * Environment, read by cuInit():
  * - STANDIN_DEVICES: how many (1); 0: cuInit says that there is none
  * - STANDIN_MEMORY: MiB of each (1024)
+ * - STANDIN_PLACE: where memory of GPUs is, see tests/standin/place.h
  * - STANDIN_VERSION: of the driver interface (12040)
  * - STANDIN_CAPABILITY: of the devices (90)
  * - STANDIN_DELAY: most microseconds by which a stream does something too late (200)
  * - STANDIN_TAKES: microseconds that each small copy, fill and launch takes in its stream (0)
- * - STANDIN_SPEED: GB/s of two engines, in and out; then copies from 32 KiB on move nothing and,
- *   without delay, all else is done at once: for measurements
+ * - STANDIN_SPEED: GB/s of two engines, in and out; then copies from 32 KiB on, after the first 32
+ * MiB, move nothing and, without delay, all else is done at once: for measurements
  * - STANDIN_FAIL: NUMBER or FUNCTION:NUMBER, and :CODE: that call returns CODE (999)
  * - STANDIN_CODE: files with x86-64 code for kernels, with colons between: shared objects, or
  *   programs with x86-64 offload images in them
@@ -32,6 +33,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "tests/standin/calls.h"
+#include "tests/standin/code.h"
+#include "tests/standin/place.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -94,9 +99,6 @@ extern struct standin_counts counts; /* with counts_lock */
 extern pthread_mutex_t counts_lock;
 
 void settings_read(void);
-
-/* Counts a call of an exported function; returns what it shall fail with, or SUCCESS. */
-int call_begin(const char *function);
 
 #define ENTER                                                                                      \
     do {                                                                                           \
@@ -181,22 +183,5 @@ struct image {
 /* Adds what it says. `bytes` is SIZE_MAX where that is not known. */
 int image_read(struct image *image, const void *data, size_t bytes);
 void image_free(struct image *image);
-
-/* ---- code.c */
-
-struct code;
-
-/* A copy of all code of its own, with its own variables. NULL: there is none. */
-struct code *code_open(void);
-void code_close(struct code *code);
-
-/* A function or variable; *bytes: of it, if known. NULL: it has none of that name. */
-void *code_find(const struct code *code, const char *name, size_t *bytes);
-
-/* Kernels of the stand-in itself, for tests: NULL if it is none. */
-void *code_builtin(const char *name);
-
-/* Calls a kernel with words; SUCCESS, or what went wrong in it. */
-int code_call(void *function, const uint64_t *words, uint32_t count, const unsigned geometry[7]);
 
 #endif

@@ -465,13 +465,13 @@ static void step(struct input *input)
 static void mapping_clear(struct device *device)
 {
     struct mapped *mapped;
-    mapping_forget(&device->mapping);
-    while ((mapped = mapping_first(&device->mapping))) {
+    mapping_forget(&device->space->mapping);
+    while ((mapped = mapping_first(&device->space->mapping))) {
         hold(LIST_EMPTY(&mapped->pins)); /* nothing is under way */
         if (mapped->memory.begin)
-            suballoc_give(&device->memory, NULL,
+            suballoc_give(&device->space->memory, NULL,
                           &mapped->memory); /* false: the program has freed it */
-        mapping_remove(&device->mapping, mapped);
+        mapping_remove(&device->space->mapping, mapped);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <omprma/omprma.h>
+#include <omprma_private/common.h>
 
 #include "base/error.h"
 #include "tests/fuzz/fuzz.h"
@@ -278,6 +279,20 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
 {
     (void)queue;
     return move(to, (void *)(uintptr_t)from, bytes, false, true);
+}
+
+/* One device has its memory alone. */
+omprma_status_t omprma_memory_join(const int *devices, int count)
+{
+    (void)devices, (void)count;
+    return error_set(OMPRMA_ERR_ARGUMENT, "no other device");
+}
+
+omprma_status_t omprma_exchange_cost(int from, int to, omprma_exchange_cost_t *cost)
+{
+    (void)from, (void)to;
+    *cost = (omprma_exchange_cost_t){0};
+    return OMPRMA_OK;
 }
 
 omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,

@@ -43,6 +43,19 @@ expect 0 '^2 .* 0\.2 +cuda .*Stand-in 1$' "$bin/omprma-info" "$both"
 grep -q 'GPU: compute capability 9.0, driver 12.4, bus 0000:A1:00.0, 1.0 GiB' "$work/out"
 expect 0 '^1 .* 0\.1 +cuda .*Stand-in 1$' "$bin/omprma-info" --backends cuda
 
+# Where the driver would have memory next the program has something, and far around.
+expect 0 '^right$' "$bin/omprma-run" -n 1 --backends cuda "$gpus" crowded
+
+# All drivers begin at one address.
+export STANDIN_PLACE=200000000000
+expect 0 '^right$' "$bin/omprma-run" -n 2 --backends cuda "$gpus" places
+nothing_left
+STANDIN_DEVICES=4 expect 0 '^right$' "$bin/omprma-run" -n 2 --backends cuda --data two-sided "$gpus" places
+STANDIN_MEMORY=100 expect 0 'device 1 .*: its driver has 40960 KiB only at addresses that something else in the program has' \
+    "$bin/omprma-run" -n 2 --backends cuda "$gpus" scarce
+grep -q '^right$' "$work/out"
+unset STANDIN_PLACE
+
 # One of two GPUs cannot be used: the other devices go on.
 STANDIN_FAIL=cuDevicePrimaryCtxRetain:1:999 expect 0 'GPU 0 has no context: CUDA_ERROR_UNKNOWN' \
     "$bin/omprma-info" -v "$both"
@@ -55,5 +68,5 @@ expect 1 'no GPU can be used: CUDA_ERROR_NO_DEVICE' \
     "$bin/omprma-run" -n 1 --backends cuda "$gpus" natives
 export STANDIN_DEVICES=1
 expect 1 '2 workers share 1 GPU of this host' "$bin/omprma-run" -n 2 --backends cuda "$gpus" data
-expect 125 'backends native,opencl cannot be used; allowed: native.cuda, some of them' \
+expect 125 'backends native,opencl cannot be used; allowed: native.cuda.hsa, some of them' \
     "$bin/omprma-run" -n 1 --backends native,opencl "$gpus" data

@@ -83,7 +83,8 @@ static int lose(int signal)
     return 4;
 }
 
-/* Where MPI waits for the worker inside one of its calls, the call ends this process. */
+/* Where MPI has begun to wait for the worker inside one of its calls, the call ends this process.
+ */
 static int submit_to_silent(void)
 {
     enum { BYTES = 100000 };

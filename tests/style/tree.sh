@@ -42,6 +42,7 @@ while read -r file; do
     forbid "$file" '(rma|twosided)/' 'control knows no datapath'
 done < <(find src/control -name '*.[ch]' ! -name '*transport.c')
 forbid src/control '(report|host|plugin|openmp|face|worker)/' 'control knows no datapath and no device'
+forbid src/control/agent 'control/(direct|library|mpi|shm)/' 'what agents say is below whoever says it'
 forbid 'src/control/library src/control/shm src/host worker tools' '(control/mpi|rma|twosided)/' \
     'MPI stands behind transport.h, in a module'
 forbid src/report '(control|rma|twosided|host|plugin|openmp|face|worker)/' 'a report knows a recording, and no runtime'
@@ -54,7 +55,13 @@ forbid src/openmp '(control|report|rma|twosided|host|plugin|worker)/|base/[^c]|b
     'the OpenMP runtime uses only the public interface and base/clock.h'
 forbid src/cuda '(control|report|rma|twosided|host|plugin|openmp|worker)/|base/[^c]|base/c[^lu]|base/cuda_[^q]|mpi\.h' \
     'the CUDA driver library uses only the public interface, base/clock.h and base/cuda_questions.h'
-forbid src/face '(base|control|report|rma|twosided|host|plugin|openmp|cuda|worker)/|mpi\.h' \
+forbid src/hsa '(control|report|rma|twosided|host|plugin|openmp|cuda|worker)/|base/[^ch]|base/c[^l]|base/h[^s]|mpi\.h' \
+    'the HSA library uses only the public interface, base/clock.h, base/hsa_abi.h and base/hsa_questions.h'
+if grep -nE '#include [<"](omprma|omprma_private|hsa|face)/' src/base/hsa_abi.h; then
+    complain 'src/base/hsa_abi.h: knows nothing of omprma'
+fi
+forbid src/cuda 'hsa/|base/hsa' 'libraries for GPUs do not know each other'
+forbid src/face '(base|control|report|rma|twosided|host|plugin|openmp|cuda|hsa|worker)/|mpi\.h' \
     'what the faces share uses at most the public interface'
 # Who is inside and when omprma ends is asked before it has begun and after it has ended.
 if grep -nE '#include [<"](omprma/|omprma_private/|face/driver/)' src/face/*.[ch] src/face/end/*.[ch]; then
@@ -67,9 +74,9 @@ forbid src/device '(base|control|report|rma|twosided|host|plugin|openmp|face|wor
     'device code knows only libomp'
 
 # Of what is behind the public interface tools know how a program names its files and describes itself, how it finds
-# its supervisor, and what agents say to each other. perf measures the inside, so it sees more.
+# its supervisor. perf measures the inside, so it sees more.
 if grep -rnE '#include "(host|worker)/' tools --include='*.[ch]' |
-    grep -vE '^tools/perf/|"(host/report/(describe|mark)|host/start/launcher|worker/(far|prove))\.h"'; then
+    grep -vE '^tools/perf/|"host/(report/(describe|mark)|start/supervisor)\.h"'; then
     complain 'tools: knows more of host or worker than docs/architecture.md draws'
 fi
 
@@ -79,7 +86,7 @@ for i in "${!layers[@]}"; do
     later=$(IFS='|' && echo "${layers[*]:i+1}")
     [ -z "$later" ] || forbid "src/host/${layers[i]}" "host/($later)/" "knows nothing of $later"
 done
-rooms=(abi site device tool run image map task copy entry)
+rooms=(abi site device tool run image map place task copy entry)
 for i in "${!rooms[@]}"; do
     later=$(IFS='|' && echo "${rooms[*]:i+1}")
     [ -z "$later" ] || forbid "src/openmp/${rooms[i]}" "openmp/($later)/" "knows nothing of $later"
@@ -88,7 +95,7 @@ done
 ! grep -nE '#include "control/mpi/' src/control/*.[ch] || complain 'src/control: MPI stands behind transport.h'
 
 # MPI is spoken by few files. The others do not see its header through one of ours either.
-speaks_mpi='^src/(rma|twosided)/|^src/control/mpi/|^src/control/library/library_built\.c$|^tests/mpi-(quirks|programs)/|^tests/integration/own_mpi\.c$|^tests/tools/every_call_mpi\.c$|^tests/unit/(rma/test_data_errors|control/(mpi/test_channel|test_channels))\.c$'
+speaks_mpi='^src/(rma|twosided)/|^src/control/mpi/|^src/control/library/library_built\.c$|^tests/mpi-(quirks|programs)/|^tests/integration/own_mpi\.c$|^tests/tools/every_call_mpi\.c$|^tests/unit/(rma/test_data_errors\.c$|control/(mpi/|test_channels\.c$))'
 headers='mpi\.h' before=''
 while [ "$headers" != "$before" ]; do
     before=$headers
@@ -100,7 +107,7 @@ mapfile -t silent < <(printf '%s\n' "${sources[@]}" | grep -vE "$speaks_mpi")
 none 'only src/rma, src/twosided and src/control/mpi know MPI' \
     grep -nHE "#include [<\"]($headers)[>\"]" "${silent[@]}"
 
-if grep -nE '#include "worker/(native|gpu|cuda)/' worker/*.[ch] | grep -v '^worker/main\.c:'; then
+if grep -nE '#include "worker/(native|gpu|cuda|hsa)/' worker/*.[ch] | grep -v '^worker/main\.c:'; then
     complain 'worker: the core knows a backend only by backend.h'
 fi
 if grep -nE 'CUDA|cuda|\bcu[A-Z]|\bhip[A-Z]|\bhsa_|#include "worker/native' worker/gpu/*.[ch]; then
@@ -129,8 +136,8 @@ circles() { # FOLDER
             $2 == first { line = line " " $3; seen[$3] }
             END { if (line) print line }'
 }
-found_circles=$(for folder in src/base src/control src/control/* src/report src/rma src/twosided src/host/* src/openmp/* src/cuda \
-    src/face src/face/* src/plugin src/device worker worker/native worker/gpu worker/cuda tools/*; do
+found_circles=$(for folder in src/base src/control src/control/* src/report src/rma src/twosided src/host/* src/openmp/* src/cuda src/hsa \
+    src/face src/face/* src/plugin src/device worker worker/native worker/gpu worker/cuda worker/hsa tools/*; do
     [ ! -d "$folder" ] || circles "$folder"
 done | sort)
 new=$(comm -13 <(sort <<<"$known_circles") <(echo "$found_circles"))
@@ -148,7 +155,7 @@ tests/integration/cuda.sh gpu/kinds.c
 tests/integration/ends.sh worker/main.c mpi/transport.c mpi/world.c control/world.c world_launched.c stragglers.c
 tests/mpi-programs/programs/handlers.c sigpipe.c
 tests/mpi-programs/run.sh host/start/share.c
-tests/nvptx/programs/driver.c described.c function.c cuda/host_call.c host_memory.c per_thread.c profiler.c rectangle.c refused.c
+tests/nvptx/programs/driver.c described.c function.c cuda/host_call.c host_memory.c per_thread.c profiler.c rectangle.c cuda/refused.c
 tests/openmp/ompt/run ompt.c ompt_trace.c times.c
 tests/openmp/programs/bad_copy.c site/origin.c calls/memory.c
 tests/openmp/programs/exit_linked.c ending.c end/end.c begin.c start_main.c image/start.c
@@ -157,11 +164,11 @@ tests/openmp/programs/link.c openmp/stub/stub.c
 tests/openmp/programs/nowait.c task.c next.c
 tests/openmp/programs/strided.c kept.c
 tests/openmp/programs/lanes.c cores.c team.c
+tests/openmp/programs/graphs.c copies.c place/placement.c site/load.c
 tests/openmp/run entry_14.c
 tests/plugin/local.sh src/plugin/
 tests/plugin/runtime.sh libomp_names.c
-tests/tools/containers.sh reach.c
-tests/tools/cut_short.sh src/report/report.c report_json.c details.c recorded.c
+tests/tools/cut_short.sh report_csv.c details.c recorded.c
 tests/tools/doctor.sh tools/info/ describe.c
 tests/tools/far.sh direct/transport.c launch/direct.c
 tests/tools/faults.sh tools/fault/ run/fault.c stray.c fault_address.c
@@ -172,10 +179,11 @@ tests/tools/numbers.sh environment.c policy.c image/choice.c device/owner.c call
 tests/tools/on_loss.sh loss.c spare.c
 tests/tools/passed_on.sh preload.c runtime_folder.c llvm.c
 tests/tools/perf.sh tools/perf/ mpi/bench.c worker/bench.c
-tests/tools/place.sh placement.c
+tests/tools/place.sh report/placement.c
 tests/tools/progress_line.sh progress_line.c coming.c arrival.c
 tests/tools/run.sh run.c launch/launch.c options.c help.c habits.c near.c needs.c outcome.c plugin_folder.c program.c signals.c supervise.c
 tests/tools/starters.sh starter.c
+tests/tools/versus.sh run/versus.c
 tests/tools/ucx.sh ucx_transport.c by_host.c rdma_port.c ucx_none.c'
 # shellcheck disable=SC2016 # awk's
 named_by_tests=$(find tests/unit -name 'test_*.c' | sort | xargs awk '

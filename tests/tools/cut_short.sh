@@ -92,8 +92,48 @@ ended 'a lost worker' 125 '' '12 20,18 1' false
 
 "$RUN" -n 1 -v --stats "$folder/program" >"$folder/out" 2>"$folder/err"
 check 'with -v' "$(grep -c 'in the message:\|choices by size' "$folder/err")" 2
+# At a terminal tables lose columns rather than lines.
+if command -v script >/dev/null; then
+    for width in 80 60; do
+        script -qefc "stty cols $width && $(printf '%q ' "$RUN" -n 1 --stats "$folder/program")" /dev/null </dev/null |
+            tr -d '\r' >"$folder/out"
+        check "$width columns" "$(grep -c '^omprma:   program.c:12' "$folder/out") $(awk -v most="$width" '/^omprma:  / && length > most' \
+            "$folder/out" | wc -l)" '1 0'
+    done
+fi
 "$RUN" -n 1 "--stats=$folder/only.json" "$folder/program" >"$folder/out" 2>"$folder/err"
 check 'to a file' "$? $(grep -c region "$folder/err") $(jq -r '.devices[0].launches' "$folder/only.json")" '0 0 21'
+# Data that comes back behind a kernel is that region's in each mode, and the kernel's time is none of the data's.
+cat >"$folder/back.c" <<'EOF'
+#include <unistd.h>
+static char a[1 << 20], b[1 << 20];
+int main(void)
+{
+    for (int i = 0; i < 3; i++) {
+#pragma omp target map(to : a) map(from : b)
+        b[0] = a[0] + (char)usleep(200000);
+    }
+}
+EOF
+"$llvm/bin/clang" -g -w -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" -Wl,-rpath,"$llvm/lib" \
+    "$folder/back.c" -o "$folder/back" || exit 1
+for mode in one-sided two-sided; do
+    [ "$mode" = one-sided ] && timed=true || timed=false
+    timeout 60 "$RUN" -n 1 --data "$mode" "--stats=$folder/back.json" "$folder/back" 2>"$folder/err"
+    check "$mode: bytes of the region" "$(jq -c '.regions[] | select(.kernel) | [.count, .bytes_to, .bytes_back]' \
+        "$folder/back.json")" '[3,3145728,3145728]'
+    # Three kernels of 200 ms, for which the program waits.
+    check "$mode: kernels, data and waiting apart" "$(jq -c '.regions[] | select(.kernel) | .kernel_us >= 600000,
+        .waited_us >= 500000, .data_us < .kernel_us and .data_us < .total_us, .median_us >= 180000, .under_way_us >= .kernel_us' \
+        "$folder/back.json" | sort | uniq -c | xargs)" '5 true'
+    check "$mode: of the device" "$(jq '.devices[0].kernel_us >= 600000' "$folder/back.json")" true
+    check "$mode: bytes that are timed" "$(jq -c '.devices[0].paths[] | select(.bytes >= 3145728) |
+        [.op, .timed_bytes >= 3145728]' "$folder/back.json" | paste -sd' ')" "[\"submit\",true] [\"retrieve\",$timed]"
+done
+timeout 60 "$RUN" -n 1 "--stats=$folder/back.csv" "$folder/back" 2>"$folder/err"
+check 'as CSV' "$(head -1 "$folder/back.csv" | cut -d, -f1-5) $(awk -F, '{ print NF }' "$folder/back.csv" | sort -u) $(
+    grep -c '^"back.c:6",".*back.c",0,3,0,0,[0-9.]*,' "$folder/back.csv")" 'region,kernel,source,device,count 17 1'
+
 # omprma-run reads what the first program has done; a later one of a script reads that itself.
 # shellcheck disable=SC2016 # the script's
 "$RUN" -n 1 "--stats=$folder/run.json" --trace "$folder/time.json.gz" -- sh -c '"$0" && "$0"' "$folder/program" \

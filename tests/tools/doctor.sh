@@ -29,6 +29,19 @@ OMPRMA_INTERNAL_WORKER=/bin/true doctor 1 '^failure +omprma-worker +/bin/true sa
 (ulimit -n 30 && doctor 1 '^failure +open files +at most 30, and 9 workers' -n 9 && [ "$failures" = 0 ]) ||
     failures=$((failures + 1))
 doctor 1 '^failure +GPUs +no NVIDIA GPU' --cuda
+doctor 1 '^failure +GPUs +no AMD GPU on this host \(there is no /dev/kfd\)' --gpus hsa
+
+# Compilers: one that does all, as far as is asked, clangs that lack something, none.
+compiler() { # STATUS PATTERN OUTPUT STATUS-OF-IT: of --version it says to be clang 98
+    printf '#!/bin/sh\n[ "$1" != --version ] || exec echo "Debian clang version 98.1"\necho "%s"\nexit %s\n' "$3" "$4" >"$folder/cc"
+    chmod +x "$folder/cc"
+    doctor "$1" "$2" --compiler "$folder/cc"
+}
+compiler 0 '^ok +compiler +[^ ]+/cc compiles target regions: Debian clang version 98.1$' '' 0
+compiler 1 "^failure +compiler .*: a.c:1: error: no omp.h; .* no clang-98 clang-tools-98 llvm-98 libomp-98-dev liboffload-98-dev$" \
+    'a.c:1: error: no omp.h' 1
+doctor 1 '^failure +compiler +/no/clang: .*not found|No such file.*; take clang 14 or newer$' --compiler /no/clang
+check 'without --check' "$("$INFO" --compiler cc 2>&1)" 'omprma: error: --compiler cc: write --check, too'
 
 # Other hosts: a remote shell that stays here, one that finds another version, one that finds nobody.
 shell() { # COMMAND: what it does with the words
@@ -61,5 +74,14 @@ check 'a table' "$("$INFO" --settings --data rma | grep -cE '^OMPRMA_DATA +rma +
 check 'all of the help' "$("$INFO" --settings | grep -c '^OMPRMA_')" \
     "$("$BUILD_DIR/bin/omprma-run" --help=all | grep -cE '^ +OMPRMA_[A-Z_]+=')"
 
+# What carries messages and data comes first, in words and in JSON.
+out=$(timeout 60 "$INFO" -n 2 2>/dev/null)
+check 'the paths, first' "$(head -n 2 <<<"$out" | cut -d: -f1 | paste -sd,)" 'control messages,data path'
+timeout 60 "$INFO" -n 2 --data two-sided --json >"$folder/json"
+check 'the paths in JSON' "$(jq -c '[.control_path, .data_path, (.quirks | type), (.costs | type)]' "$folder/json" |
+    sed 's/two-sided as asked[^"]*/two-sided as asked/; s/, by MPI to 0//')" \
+    '["through shared memory to 2 workers","two-sided as asked","array","array"]'
+check 'titles for 40 columns' "$(OMPRMA_INTERNAL_COLUMNS=40 script -qec "stty cols 40; '$INFO' -n 1" /dev/null 2>/dev/null |
+    grep -oE '^(device|worker) +host .*[^[:space:]]' | tr -s ' ' | paste -sd,)" 'device host cores memory,worker host own cores'
 check 'devices' "$(OMPRMA_BIND=0 "$INFO" --json -n 2 | jq -c '[.devices[] | [.device, .worker, .kind]]')" '[[0,0,"native"],[1,1,"native"]]'
 finish

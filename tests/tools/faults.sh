@@ -61,6 +61,63 @@ template <typename T> T run(T seed)
 }
 int main() { return (int)run(2.5); }
 C
+cat >"$folder/wrong.c" <<'C'
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+static double square(double x) { return x * x; }
+int main(int count, char **words)
+{
+    double *a = calloc(100, sizeof(double)), (*function)(double) = square;
+    FILE *own = fopen("/dev/null", "w");
+    omp_lock_t lock;
+    switch (words[1][0]) {
+    case '0':
+#pragma omp target map(tofrom : a[0 : 100])
+        a[100000000 + count] = 1;
+        break;
+    case '1':
+#pragma omp target map(tofrom : a[0 : 100]) firstprivate(function)
+        a[0] = function(3);
+        break;
+    case '2':
+#pragma omp target map(to : own)
+        fprintf(own, "%d", count);
+        break;
+    case '3':
+        omp_init_lock(&lock);
+#pragma omp target map(to : lock)
+        omp_set_lock(&lock);
+        break;
+    }
+    return 0;
+}
+C
+cat >"$folder/throws.cc" <<'C'
+int main(int count, char **)
+{
+#pragma omp target map(to : count)
+    throw count;
+}
+C
+echo 'int helper(int x) { return x; }' >"$folder/helper.c"
+cat >"$folder/lacks.c" <<'C'
+int helper(int x);
+int main(int count, char **words)
+{
+#pragma omp target map(tofrom : count)
+    count = helper(count);
+    return count;
+}
+C
+cat >"$folder/plain.c" <<'C'
+int main(int count, char **words)
+{
+#pragma omp target map(tofrom : count)
+    count = words != 0;
+    return count;
+}
+C
 cat >"$folder/maps.c" <<'C'
 #include <stdlib.h>
 struct inner {
@@ -227,6 +284,37 @@ for version in 14 19 22; do
             "to which \"(${pointers[i]})\" points, and which is not mapped: add map\(tofrom: (${pointers[i]})\[0:n\]\)" \
             -n 1 "$folder/program" "$i"
     done
+    build wrong.c -g -O1 || exit 1
+    crashes "far beyond the end, $version" 'that is 8000000[0-9]* bytes behind the begin of "a\[0 ?: ?100\]" \(800 bytes\): is an index out' \
+        -n 1 "$folder/program" 0
+    crashes "a function of the program, $version" 'jumping there\): .*\(code of program\): functions .* take its address in the region$' \
+        -n 1 "$folder/program" 1
+    crashes "a FILE, $version" ', the FILE to which "own" points, and which regions cannot use: print to stdout' \
+        -n 1 "$folder/program" 2
+    crashes "a lock, $version" 'a lock that was initialized outside of the region is none there: use critical' \
+        -n 1 "$folder/program" 3
+    build wrong.c -O1 || exit 1
+    crashes "a FILE without -g, $version" ', a FILE, which regions cannot use: .*; compile with -g to see the line$' \
+        -n 1 "$folder/program" 2
+    build throws.cc -g || exit 1
+    crashes "an exception, $version" 'called abort, by std::terminate\(\): did an exception leave the region' \
+        -n 1 "$folder/program"
+    if [ "$version" = 14 ]; then # 22 does not link it
+        build lacks.c -g "$folder/helper.c" || exit 1
+        crashes 'a function of the host alone' "undefined symbol: helper; if the program defines it, put it between 'declare" \
+            -n 1 "$folder/program"
+        # As README has it, for those who forget omprma-run, and do not.
+        build plain.c || exit 1
+        sure() { # COMMAND...
+            OMP_TARGET_OFFLOAD=MANDATORY LD_LIBRARY_PATH=$BUILD_DIR/lib/omprma/runtime:$LD_LIBRARY_PATH timeout 60 "$@" 2>&1
+            echo "$?"
+        }
+        check 'omprma-run is forgotten' "$(sure "$folder/program" | grep -cE '^omprma: error: no workers: start the program with omprma-run|^134$')" 2
+        check 'and is not' "$(sure "$RUN" -n 1 "$folder/program")" 1
+        "$llvm/bin/clang" -shared -fPIC "$folder/helper.c" -o "$folder/libhelper.so"
+        build lacks.c -L"$folder" -lhelper "-Wl,-rpath,\$ORIGIN" || exit 1
+        check 'a library beside the program' "$(cd / && timeout 60 "$RUN" -n 1 "$folder/program"; echo $?)" 1
+    fi
     build maps.c -O1 || exit 1
     crashes "map clause without -g $version" 'which is not mapped: map what the pointer points to, as in map\(tofrom: p\[0:n\]\)' \
         -n 1 "$folder/program" 0

@@ -69,6 +69,25 @@ if command -v gnuplot >/dev/null; then
     check 'a png' "$(head -c 4 "$folder/it's.png" | tail -c 3)" 'PNG'
 fi
 
+# One-sided against two-sided: a row for each operation and size, in words and as a picture of which no program draws.
+timeout 100 "$PERF" --versus --sizes 64,64K --reps 5 --plot "$folder/versus.svg" --json "$folder/all.json" \
+    >"$folder/table" 2>"$folder/err"
+check 'status of --versus' "$?" 0
+check 'rows of --versus' "$(grep -cE '^(submit|retrieve|exchange) +64 (B|KiB)( +[0-9.-]+){4,5}$|^launch' "$folder/table")" 7
+check 'no row is wider than a terminal' "$(grep -cE '^(submit|retrieve|exchange|launch) .{80}' "$folder/table")" 0
+if [ "$all" != "$two_sided" ]; then
+    check 'words of --versus' "$(grep -cE '^(submit|retrieve|exchange): .*(one-sided|two-sided|alike)' "$folder/table")" 3
+    check 'columns and bars of the picture' \
+        "$(python3 -c 'import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+print(len(root.findall("{*}polyline")), len(root.findall("{*}rect[@fill]")))' "$folder/versus.svg")" '12 13'
+    # What it says of each size is what was measured, rounded.
+    check 'ratios of --versus' "$(jq -r '[.results[] | select(.op == "submit")] | group_by(.bytes)[]
+        | (.[] | select(.path == "two-sided").us_median) / (.[] | select(.path == "rma").us_median)' \
+        "$folder/all.json" | paste - <(awk '$1 == "submit" && NF == 8 { print $8 }' "$folder/table") |
+        awk '{ off = $1 - $2; near += off < 0.006 && off > -0.006 } END { print near, NR }')" '2 2'
+fi
+
 # GPUs, with the stand-in for the driver: beside it, and what omprma adds to it.
 gpu() {
     STANDIN_DELAY=0 LD_LIBRARY_PATH=$BUILD_DIR/tests/cuda timeout 60 "$PERF" -n 1 --backend cuda "$@" \
@@ -101,7 +120,7 @@ fails() {
 }
 fails 125 'none of idle, submit' --ops copy
 fails 125 'none of raw' --paths fast
-fails 125 'allowed: native|cuda' --backend hip
+fails 125 'allowed: native|cuda|hsa' --backend hip
 fails 125 'give one kind' --backend native,cuda
 fails 125 'give their kind by --backend' --paths direct
 fails 1 'no CUDA driver' -n 1 --ops launch --backend cuda
@@ -112,6 +131,10 @@ fails 125 '1 to 1000000' --reps 0
 fails 125 'need two workers' -n 1 --ops exchange
 fails 125 'need two workers' -n 1 --ops broadcast
 fails 125 'choose with --paths' --data rma
+fails 125 'leave out --ops and --paths' --versus --ops submit
+fails 125 'must end in .svg' --versus --plot it.png
+fails 125 'No such file' --versus --plot /no/such/folder/it.svg
+fails 125 'goes without --versus, --plot' --compare old.json new.json --plot it.svg
 fails 125 '.svg or .png' --plot it.gif
 fails 125 'No such file' --json /no/such/folder/it.json
 fails 125 'options only' submit

@@ -61,7 +61,7 @@ fails 125 'no PROGRAM'
 fails 125 '; /bin/true was taken as the value of --trace' --trace /bin/true
 fails 125 '--nonsense is not an option; did you mean' --nonsense x
 fails 125 '-n 0' -n 0 x
-fails 125 'rma|two-sided' --data quick x
+fails 125 'rma=one-sided|two-sided' --data quick x
 fails 125 'auto|ucx|rdma' --osc quick x
 fails 125 'not a host' --hosts a:b x
 fails 125 '/no/file' --hostfile /no/file x
@@ -196,6 +196,11 @@ fails 125 'from 19 on' --runtime llvm "$folder/new"
 out=$("$RUN" -v --dry-run "$folder/new" 2>&1)
 check 'the choice is told' "$(grep -c "LLVM 99 and uses omprma's OpenMP runtime" <<<"$out")" 1
 
+# What libraries below say does not come into what the program prints.
+if [ "$(launcher_name)" != mpiexec.hydra ]; then
+    out=$(UCX_LOG_LEVEL=info "$RUN" -n 1 --osc ucx "$folder/program" words 2>"$folder/err")
+    check 'the log of UCX' "$out $(grep -c 'UCX  INFO' "$folder/err" | sed 's/^[1-9].*/is there/')" 'ready 2 is there'
+fi
 out=$("$RUN" --dry-run -n 2 --osc ucx "$folder/program" 'a b')
 osc='--mca osc ucx '
 [ "$(launcher_name)" != mpiexec.hydra ] || osc=
@@ -237,6 +242,10 @@ real() { # FILE [LIBRARY]
         "-Wl,-rpath,$BUILD_DIR/lib:$folder" -o "$folder/$1" || exit 1
 }
 real real
+if [ -z "$SANITIZE" ]; then
+    "$CC" "$folder/real.c" -I "$SOURCE_DIR/include" -L "$BUILD_DIR/lib" -lomprma -o "$folder/no_rpath" || exit 1
+    check 'without an rpath' "$(cd / && timeout 30 "$RUN" "$folder/no_rpath" 2>&1)" served
+fi
 real claims "$folder/libclaims.so"
 real two_mpis "$folder/libmpi.so.99"
 refuses() { # PROGRAM PATTERN

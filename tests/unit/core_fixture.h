@@ -35,6 +35,7 @@ struct core_options {
     enum config_data data;
     unsigned delay;      /* see null_path.h; 0: 3, to make none say CORE_NO_DELAY */
     uint64_t arena;      /* bytes of the first one */
+    bool shared;         /* first arenas are mapped by the program as well */
     uint64_t memory;     /* bytes of a device */
     uint64_t piece;      /* OMPRMA_PIECE; 0: CORE_PIECE */
     uint64_t fail_start; /* of the application's one-sided path */
@@ -225,6 +226,8 @@ static inline void core_make_device(struct core_worker *worker, int index, int d
         .lanes = o->lanes ? o->lanes : 1,
         .on_main = core_runs_on_main(devices, o),
         .any_address = true,
+        .shared = o->shared,
+        .huge_pages = o->shared,
     };
 
     device->server = &worker->server;

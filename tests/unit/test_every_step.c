@@ -455,8 +455,9 @@ static bool is_well(int number)
     if (status != OMPRMA_OK)
         return false;
     assert_int_equal(count, 1);
-    allocator_usage(core_device(number)->memory.allocator, &usage);
-    if (usage.blocks != (core_device(number)->images != NULL) && !core_device(number)->memory.keeps)
+    allocator_usage(core_device(number)->memory->allocator, &usage);
+    if (usage.blocks != (core_device(number)->images != NULL) &&
+        !core_device(number)->memory->keeps)
         fail_msg("%s: %llu blocks of device %d are left", where, (unsigned long long)usage.blocks,
                  number);
     return true;

@@ -103,7 +103,8 @@ static struct core_options choose(uint64_t seed, struct random_limits *limits, s
     options.delay = draw_below(from, 3) ? 3 : draw_below(from, 2) ? 40 : CORE_NO_DELAY;
     options.no_window = draw_below(from, 6) == 0;
     options.progress_thread = draw_below(from, 6) == 0;
-    options.arena = 1 << 20;
+    options.shared = seed / GROUP % 2;
+    options.arena = options.shared ? 3 << 20 : 1 << 20; /* of a huge page at least */
     options.adapt = options.wrong_choice = draw_below(from, 3) == 0;
     mix = draw_below(from, 2) ? FAR_NONE : (int)draw_below(from, FAR_MIXES);
     options.make_other = mix == FAR_NONE ? NULL : make_other;

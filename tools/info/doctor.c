@@ -24,6 +24,7 @@
 #include "control/module.h"
 #include "control/shm/single_copy.h"
 #include "control/world.h"
+#include "tools/info/compiler.h"
 #include "tools/launch/command.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/llvm.h"
@@ -136,6 +137,13 @@ static void check_llvm(struct doctor *doctor)
     list_clear(&folders);
 }
 
+static void check_compiler(struct doctor *doctor, const char *compiler)
+{
+    char text[1024];
+    bool works = compiler_try(compiler, text, sizeof(text));
+    tell(doctor, works ? FINE : FAILURE, "compiler", "%s", text);
+}
+
 static void check_copies(struct doctor *doctor)
 {
     if (single_copy_is_allowed())
@@ -223,7 +231,11 @@ static bool check_gpu(struct doctor *doctor, const struct gpu_library *library, 
 {
     bool device = access(library->node, F_OK) == 0, wanted = wished & gpu_bit(library);
     void *driver = dlopen(library->soname, RTLD_LAZY | RTLD_LOCAL);
-    if (device && driver)
+    if (device && access(library->node, R_OK | W_OK))
+        tell(doctor, wanted ? FAILURE : WARNING, "GPUs",
+             "there is an %s GPU, but %s may not be opened: %s; join the group that it belongs to",
+             library->maker, library->node, strerror(errno));
+    else if (device && driver)
         tell(doctor, FINE, "GPUs", "%s's driver is there", library->maker);
     else if (device)
         tell(doctor, wanted ? FAILURE : WARNING, "GPUs",
@@ -231,7 +243,8 @@ static bool check_gpu(struct doctor *doctor, const struct gpu_library *library, 
              library->soname);
     else if (wanted)
         tell(doctor, FAILURE, "GPUs",
-             "no %s GPU on this host, and --gpus or --backends asks for one", library->maker);
+             "no %s GPU on this host (there is no %s), and --gpus or --backends asks for one",
+             library->maker, library->node);
     if (driver)
         dlclose(driver);
     return device || wanted;
@@ -318,7 +331,7 @@ static void check_hosts(struct doctor *doctor)
     free(worker);
 }
 
-int doctor_run(const struct launch *launch, bool json)
+int doctor_run(const struct launch *launch, const char *compiler, bool json)
 {
     cJSON *root = json ? cJSON_CreateObject() : NULL;
     struct doctor doctor = {.launch = launch,
@@ -326,6 +339,8 @@ int doctor_run(const struct launch *launch, bool json)
     check_launcher(&doctor);
     check_worker(&doctor);
     check_llvm(&doctor);
+    if (compiler)
+        check_compiler(&doctor, compiler);
     check_copies(&doctor);
     check_limits(&doctor);
     check_memory(&doctor);

@@ -10,8 +10,9 @@
 
 #include "tools/launch/launch.h"
 
-/* Prints a line for each thing: ok, warning or failure, and what to do, or all as JSON. Returns the
- * exit status: 0, or 1 after a failure. Blocks: some seconds for each host. */
-int doctor_run(const struct launch *launch, bool json);
+/* Prints a line for each thing: ok, warning or failure, and what to do, or all as JSON. `compiler`:
+ * tried too, see compiler.h; NULL: none. Returns the exit status: 0, or 1 after a failure. Blocks:
+ * some seconds for each host. */
+int doctor_run(const struct launch *launch, const char *compiler, bool json);
 
 #endif

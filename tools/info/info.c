@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <omprma/omprma.h>
 
@@ -18,6 +19,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/streams.h"
+#include "base/table.h"
 #include "control/module.h"
 #include "host/report/describe.h"
 #include "tools/info/doctor.h"
@@ -29,7 +31,7 @@
 #include "tools/launch/program.h"
 #include "tools/launch/transport.h"
 
-enum { KEY_DOCTOR = 1024, KEY_SETTINGS, KEY_JSON, KEY_TOPOLOGY };
+enum { KEY_DOCTOR = 1024, KEY_COMPILER, KEY_SETTINGS, KEY_JSON, KEY_TOPOLOGY };
 /* What the process beside the workers is told to print. */
 static const char json_word[] = "--json", topology_word[] = "--topology";
 
@@ -38,11 +40,17 @@ static const struct argp_option options[] = {
      "Look whether hosts have what a run needs. Start nothing; look at this host, and at those of "
      "--hosts, and say what to do; exit status 1 after a failure",
      HELP_OWN},
+    {"compiler", KEY_COMPILER, "COMMAND", 0,
+     "Try a compiler, too. With --check: compile a target region by COMMAND, as clang-23, and say "
+     "which packages are missing",
+     HELP_OWN},
     {"settings", KEY_SETTINGS, NULL, 0,
      "Print all settings. Start nothing; print them with value, default, and what has set them",
      HELP_OWN},
     {"json", KEY_JSON, NULL, 0,
-     "Print JSON. It has the devices, or with --check or --settings what those print", HELP_OWN},
+     "Print JSON. It has devices, paths, costs and quirks, or with --check or --settings what "
+     "those print",
+     HELP_OWN},
     {"topology", KEY_TOPOLOGY, NULL, 0,
      "Draw hosts, workers and cores. '#' marks a worker's own cores", HELP_OWN},
     {0}};
@@ -50,6 +58,7 @@ static const struct argp_option options[] = {
 struct info {
     struct launch launch;
     bool doctor, settings, json, topology;
+    const char *compiler;
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -61,6 +70,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_DOCTOR:
         info->doctor = true;
+        return 0;
+    case KEY_COMPILER:
+        info->compiler = value;
         return 0;
     case KEY_SETTINGS:
         info->settings = true;
@@ -131,7 +143,9 @@ static void print_versions(void)
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
-static void print_size(uint64_t bytes)
+enum { CELL_BYTES = 32 };
+
+static void write_size(uint64_t bytes, char text[CELL_BYTES])
 {
     static const char units[] = "BKMGTP";
     double value = (double)bytes;
@@ -140,7 +154,7 @@ static void print_size(uint64_t bytes)
         value /= 1024;
         unit++;
     }
-    printf(unit && value < 100 ? " %7.1f%c" : " %7.0f%c", value, units[unit]);
+    snprintf(text, CELL_BYTES, unit && value < 100 ? "%.1f%c" : "%.0f%c", value, units[unit]);
 }
 
 /* What only GPUs have, below their line of the table. */
@@ -156,36 +170,124 @@ static void print_gpu(int device)
         printf("       GPU: %s\n", omprma_error());
 }
 
+static const struct table_column columns[] = {
+    {"device", 6, true, 0},  {"host", 16, true, 0},      {"process", 8, false, 6},
+    {"worker", 6, false, 5}, {"kind", 8, true, 1},       {"cores", 5, false, 0},
+    {"NUMA", 5, false, 2},   {"lanes", 5, false, 8},     {"memory", 8, false, 0},
+    {"arenas", 8, false, 7}, {"inl.sub", 8, false, 10},  {"inl.ret", 8, false, 9},
+    {"osc", 6, true, 4},     {"processor", 24, true, 3},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+/* Processors fill up their name with blanks. */
+static int model_length(const char *model)
+{
+    size_t length = strlen(model);
+    while (length > 0 && model[length - 1] == ' ')
+        length--;
+    return (int)length;
+}
+
+/* `narrow`: what is wider than its column would take a second line. */
+static void print_device(const struct table *table, int device, const omprma_device_info_t *info,
+                         bool narrow)
+{
+    char model[sizeof(info->model)], cells[COLUMNS][CELL_BYTES] = {""};
+    const char *row[COLUMNS];
+    for (int i = 0; i < COLUMNS; i++)
+        row[i] = cells[i];
+    snprintf(cells[0], CELL_BYTES, "%d", device);
+    row[1] = info->host;
+    snprintf(cells[2], CELL_BYTES, "%d", info->pid);
+    snprintf(cells[3], CELL_BYTES, "%d.%d", info->worker, info->index);
+    row[4] = info->backend;
+    snprintf(cells[5], CELL_BYTES, "%d", info->cores);
+    snprintf(cells[6], CELL_BYTES, "%d", info->numa_node);
+    if (info->numa_node < 0)
+        row[6] = "all";
+    snprintf(cells[7], CELL_BYTES, "%d", info->lanes);
+    write_size(info->memory_bytes, cells[8]);
+    write_size(info->arena_bytes, cells[9]);
+    write_size(info->inline_submit_bytes, cells[10]);
+    write_size(info->inline_retrieve_bytes, cells[11]);
+    row[12] = info->osc;
+    int length = model_length(info->model), most = narrow ? columns[13].width : length;
+    snprintf(model, sizeof(model), "%.*s", length < most ? length : most, info->model);
+    row[13] = model;
+    table_print_row(table, row, NULL);
+}
+
+/* What carries messages and data: what somebody who calls this wants to know first. */
+static void print_paths(void)
+{
+    struct described described;
+    runtime_described(&described);
+    printf("control messages: %s\n", described.control);
+    printf("data path: %s\n", described.data);
+    if (*described.between_hosts)
+        printf("data between hosts: %s\n", described.between_hosts);
+}
+
 static int print_devices(void)
 {
-    printf("\n%-6s %-16s %8s %6s %-8s %5s %5s %5s %8s %8s %8s %8s  %-6s %s\n", "device", "host",
-           "process", "worker", "kind", "cores", "NUMA", "lanes", "memory", "arenas", "inl.sub",
-           "inl.ret", "osc", "processor");
+    struct table table;
+    int width = table_terminal_width(STDOUT_FILENO);
+    table_open(&table, stdout, "", columns, COLUMNS, width);
+    printf("\n");
+    table_print_titles(&table);
     for (int device = 0; device < omprma_device_count(); device++) {
         omprma_device_info_t info;
         if (omprma_device_info(device, &info) != OMPRMA_OK) {
             log_write(LOG_ERROR, "device %d: %s", device, omprma_error());
             return 1;
         }
-        char worker[24];
-        snprintf(worker, sizeof(worker), "%d.%d", info.worker, info.index);
-        printf("%-6d %-16s %8d %6s %-8s %5d", device, info.host, info.pid, worker, info.backend,
-               info.cores);
-        if (info.numa_node >= 0)
-            printf(" %5d", info.numa_node);
-        else
-            printf(" %5s", "all");
-        printf(" %5d", info.lanes);
-        print_size(info.memory_bytes);
-        print_size(info.arena_bytes);
-        print_size(info.inline_submit_bytes);
-        print_size(info.inline_retrieve_bytes);
-        printf("  %-6s %s\n", info.osc, info.model);
+        print_device(&table, device, &info, width > 0);
         if (!info.native)
             print_gpu(device);
     }
     printf("\n");
     return 0;
+}
+
+static void add_cost(void *costs, const struct described_cost *cost)
+{
+    cJSON *one = cJSON_CreateObject();
+    cJSON_AddNumberToObject(one, "device", cost->device);
+    cJSON_AddStringToObject(one, "direction", cost->direction);
+    cJSON_AddStringToObject(one, "path", cost->path);
+    cJSON_AddNumberToObject(one, "us", cost->us);
+    cJSON_AddNumberToObject(one, "us_per_kib", cost->us_per_kib);
+    cJSON_AddNumberToObject(one, "samples", cost->samples);
+    cJSON_AddNumberToObject(one, "spread", cost->spread);
+    cJSON_AddItemToArray(costs, one);
+}
+
+/* A string for each line. */
+static void add_quirks(cJSON *quirks)
+{
+    char *text = NULL, *line;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+    if (!stream)
+        return;
+    runtime_quirks(stream);
+    fclose(stream);
+    for (char *rest = text; (line = strsep(&rest, "\n"));)
+        if (*line)
+            cJSON_AddItemToArray(quirks, cJSON_CreateString(line + strspn(line, " ")));
+    free(text);
+}
+
+static void add_paths(cJSON *root)
+{
+    struct described described;
+    runtime_described(&described);
+    cJSON_AddStringToObject(root, "control_path", described.control);
+    cJSON_AddStringToObject(root, "data_path", described.data);
+    cJSON_AddStringToObject(root, "data_between_hosts", described.between_hosts);
+    cJSON_AddStringToObject(root, "one_sided", described.component);
+    add_quirks(cJSON_AddArrayToObject(root, "quirks"));
+    runtime_costs(add_cost, cJSON_AddArrayToObject(root, "costs"));
 }
 
 static int print_json(const struct transport *transport)
@@ -195,6 +297,7 @@ static int print_json(const struct transport *transport)
     name_mpi(mpi);
     cJSON_AddStringToObject(root, "version", OMPRMA_VERSION_STRING);
     cJSON_AddStringToObject(root, "mpi", mpi);
+    add_paths(root);
     cJSON *layers = cJSON_AddArrayToObject(root, "messages");
     for (size_t i = 0; i < transport->layers.count; i++)
         cJSON_AddItemToArray(layers, cJSON_CreateString(transport->layers.items[i]));
@@ -216,6 +319,7 @@ static int print_json(const struct transport *transport)
         cJSON_AddNumberToObject(one, "inline_submit_bytes", (double)info.inline_submit_bytes);
         cJSON_AddNumberToObject(one, "inline_retrieve_bytes", (double)info.inline_retrieve_bytes);
         cJSON_AddStringToObject(one, "one_sided", info.osc);
+        info.model[model_length(info.model)] = 0;
         cJSON_AddStringToObject(one, "model", info.model);
         cJSON_AddItemToArray(devices, one);
     }
@@ -249,6 +353,7 @@ static int show(const char *what)
     } else if (json) {
         status = print_json(&transport);
     } else {
+        print_paths();
         print_versions();
         transport_print(&transport, stdout);
         status = print_devices();
@@ -292,10 +397,13 @@ int main(int argc, char **argv)
     char *self = path_self();
     const char *what = info.json ? json_word : info.topology ? topology_word : NULL;
     launch->argv = (char *[]){self, (char *)(uintptr_t)what, NULL};
+    table_hand_on_width();
+    if (info.compiler && !info.doctor)
+        option_fail("--compiler %s: write --check, too", info.compiler);
     if (info.settings)
         settings_print(info.json);
     if (info.doctor)
-        status = doctor_run(launch, info.json);
+        status = doctor_run(launch, info.compiler, info.json);
     else
         status = info.settings ? EXIT_SUCCESS : launch_run(launch);
     free(self);

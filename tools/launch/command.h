@@ -18,7 +18,7 @@ struct command {
     const char *worker;         /* path of omprma-worker */
     const char *worker_path;    /* their LD_LIBRARY_PATH; "": as it is */
     bool own_tmpdir;            /* the launcher has another TMPDIR than the workers shall have */
-    const char *agent;          /* remote shell; NULL: the launcher's own choice */
+    const char *shell;          /* remote shell; NULL: the launcher's own choice */
     const char *inner_networks; /* see networks.h; NULL: there are none */
     const char *osc;            /* auto, ucx or rdma */
     bool counts;                /* workers say when they are up */

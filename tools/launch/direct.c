@@ -24,7 +24,7 @@
 #include "base/descendants.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "control/direct/join.h"
+#include "control/agent/join.h"
 #include "control/direct/local_rank.h"
 #include "control/direct/packet.h"
 #include "control/shm/leftovers.h"
@@ -156,7 +156,7 @@ static void say_lost(const struct run *run, const struct direct_event *event)
 }
 
 /* No program can be started, or go on. `line` says why; NULL: it was said. */
-static void fail_run(struct run *run, const char *line)
+static void direct_fail(struct run *run, const char *line)
 {
     if (run->failed)
         return;
@@ -170,14 +170,14 @@ static void fail_run(struct run *run, const char *line)
 }
 
 /* All hosts are there. */
-static void start_program(struct run *run)
+static void direct_start_program(struct run *run)
 {
     int report = -1, words = -1;
     run->waits = false;
     run->loop.deadline_ns = 0;
     if (program_start(&run->start, "", 0, &run->child.pid, &report, &words) != OMPRMA_OK) {
         run->own_status = error_code();
-        fail_run(run, error_text());
+        direct_fail(run, error_text());
     }
     if (report >= 0)
         close(report);
@@ -219,7 +219,7 @@ static void direct_on_event(struct loop_source *control)
     if (event.what == DIRECT_JOINED)
         run->joined++;
     if (event.what == DIRECT_READY && run->waits)
-        start_program(run);
+        direct_start_program(run);
     if (event.what == DIRECT_HOST)
         host_lost(run, &event);
     if (event.what != DIRECT_LOST)
@@ -229,7 +229,7 @@ static void direct_on_event(struct loop_source *control)
 }
 
 /* What it has told before its end, or before that of the command. */
-static void take_events(struct run *run)
+static void direct_take_events(struct run *run)
 {
     struct pollfd ready = {.fd = run->control.fd, .events = POLLIN};
     while (run->control.fd >= 0 && poll(&ready, 1, 0) == 1 && ready.revents & POLLIN)
@@ -240,7 +240,7 @@ static void take_events(struct run *run)
 
 static void direct_on_child_end(void *owner)
 {
-    take_events(owner);
+    direct_take_events(owner);
     agent_release(owner);
 }
 
@@ -262,8 +262,8 @@ static void direct_on_deadline(void *owner)
 {
     struct run *run = owner;
     if (run->waits && !run->failed) {
-        fail_run(run,
-                 "the agents of some hosts did not start in time; OMPRMA_TIMEOUT sets the limit");
+        direct_fail(
+            run, "the agents of some hosts did not start in time; OMPRMA_TIMEOUT sets the limit");
         return;
     }
     if (!loop_runs(&run->child)) {
@@ -285,12 +285,12 @@ static void direct_on_launcher(void *owner)
     char line[1024];
     if (run->waits && run->far.verdict.told) {
         run->far.given_up = true;
-        fail_run(run, NULL);
+        direct_fail(run, NULL);
     }
     if (!run->waits || !run->far.ended || run->failed)
         return;
     far_word(&run->far, line, sizeof(line));
-    fail_run(run, line);
+    direct_fail(run, line);
 }
 
 /* ---- start and result ----------------------------------------------------------------------- */
@@ -306,8 +306,8 @@ static int signal_so_far(const struct run *run)
 }
 
 /* The agents of all hosts; what they are told is not for programs. */
-static omprma_status_t start_agents(const struct direct *direct, struct run *run,
-                                    const char *digits, int listener)
+static omprma_status_t direct_start_agents(const struct direct *direct, struct run *run,
+                                           const char *digits, int listener)
 {
     omprma_status_t status = far_open(&run->far, direct->far, digits, direct_on_launcher, run);
     if (status == OMPRMA_OK)
@@ -318,8 +318,8 @@ static omprma_status_t start_agents(const struct direct *direct, struct run *run
     return status;
 }
 
-static omprma_status_t begin(const struct direct *direct, const struct config *config,
-                             struct run *run)
+static omprma_status_t direct_begin(const struct direct *direct, const struct config *config,
+                                    struct run *run)
 {
     char name[PACKET_NAME_BYTES];
     const char *digits = name + sizeof(DIRECT_NAME) - 1;
@@ -336,7 +336,7 @@ static omprma_status_t begin(const struct direct *direct, const struct config *c
     if (run->loop.signals < 0)
         status = error_set(OMPRMA_ERR_HOST_MEMORY, "no signalfd: %s", strerror(errno));
     if (status == OMPRMA_OK)
-        status = start_agents(direct, run, digits, listener);
+        status = direct_start_agents(direct, run, digits, listener);
     close(listener);
     run->interrupted = run->loop.signals >= 0 ? signal_so_far(run) : 0;
     if (status != OMPRMA_OK || run->interrupted)
@@ -345,7 +345,7 @@ static omprma_status_t begin(const struct direct *direct, const struct config *c
     if (limit_s)
         loop_set_deadline(&run->loop, limit_s);
     if (!direct->far)
-        start_program(run);
+        direct_start_program(run);
     return OMPRMA_OK;
 }
 
@@ -389,7 +389,7 @@ int direct_run(const struct direct *direct)
         coming_share(0, recorded_bytes(&config, started.workers), &started.coming, &mapped);
     void *recording = coming_room(run.coming);
     recorded_begin(recording, &config, started.workers);
-    omprma_status_t status = begin(direct, &config, &run);
+    omprma_status_t status = direct_begin(direct, &config, &run);
     if (status != OMPRMA_OK)
         log_write(LOG_ERROR, "%s", error_text());
     if (!loop_runs(&run.child) && !run.waits)

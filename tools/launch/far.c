@@ -16,14 +16,14 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "control/agent/far.h"
+#include "control/agent/prove.h"
 #include "control/direct/packet.h"
 #include "tools/launch/keeper.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/rank.h"
-#include "worker/far.h"
-#include "worker/prove.h"
 
-static omprma_status_t set_secret(void)
+static omprma_status_t far_make_secret(void)
 {
     uint8_t secret[PROVE_SECRET_BYTES];
     char text[PROVE_SECRET_TEXT + 1];
@@ -38,7 +38,7 @@ static omprma_status_t set_secret(void)
 }
 
 /* At the address from which the other hosts are reached, and no other. */
-static omprma_status_t listen_at(struct far *far)
+static omprma_status_t far_listen(struct far *far)
 {
     char *own = hosts_own_address(far->plan->hosts);
     struct sockaddr_in at = {.sin_family = AF_INET};
@@ -141,8 +141,8 @@ omprma_status_t far_open(struct far *far, const struct far_plan *plan, const cha
     far->verdict.dialect = plan->launcher->dialect;
     far->verdict.worker = plan->worker;
     setenv(FAR_JOIN_VARIABLE, digits, 1);
-    omprma_status_t status = set_secret();
-    return status == OMPRMA_OK ? listen_at(far) : status;
+    omprma_status_t status = far_make_secret();
+    return status == OMPRMA_OK ? far_listen(far) : status;
 }
 
 omprma_status_t far_start(struct far *far)

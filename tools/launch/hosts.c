@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "tools/launch/ranges.h"
 
 enum { SLOTS_MAX = 1024 };
 
@@ -60,25 +61,34 @@ static omprma_status_t hosts_add(struct hosts *hosts, const char *name, int slot
     return OMPRMA_OK;
 }
 
+/* All that "node[1-4]" stands for; false: one of them is no name. */
+static bool names_expand(const char *item, struct list *names)
+{
+    bool good = ranges_expand(item, names);
+    for (size_t i = 0; good && i < names->count; i++)
+        good = host_name_valid(names->items[i]);
+    return good;
+}
+
 omprma_status_t hosts_parse(struct hosts *hosts, const char *text)
 {
     omprma_status_t status = OMPRMA_OK;
     char *copy = text_make("%s", text), *rest = copy, *item;
-    while (status == OMPRMA_OK && (item = strsep(&rest, ","))) {
+    while (status == OMPRMA_OK && (item = ranges_next(&rest))) {
         int slots = 1;
+        struct list names = {0};
         char *colon = strchr(item, ':');
         if (colon)
             *colon = 0;
-        if (!host_name_valid(item) || (colon && !slots_parse(colon + 1, &slots)))
+        if (!names_expand(item, &names) || (colon && !slots_parse(colon + 1, &slots)))
             status = error_set(OMPRMA_ERR_CONFIG,
-                               "\"%s%s%s\" is not a host; write NAME or NAME:WORKERS (1 to %d), "
-                               "separated by commas%s",
+                               "\"%s%s%s\" is not a host; write NAME, NAME:WORKERS (1 to %d) or "
+                               "NAME[1-4]:WORKERS, separated by commas%s",
                                item, colon ? ":" : "", colon ? colon + 1 : "", SLOTS_MAX,
-                               strchr(item, '@')   ? "; name the user in ~/.ssh/config"
-                               : strchr(item, '[') ? "; give each host of a range by its name"
-                                                   : "");
-        else
-            status = hosts_add(hosts, item, slots);
+                               strchr(item, '@') ? "; name the user in ~/.ssh/config" : "");
+        for (size_t i = 0; status == OMPRMA_OK && i < names.count; i++)
+            status = hosts_add(hosts, names.items[i], slots);
+        list_clear(&names);
     }
     free(copy);
     return status;

@@ -20,8 +20,9 @@ static bool holds(const char *file, size_t bytes, const void *what, size_t lengt
 }
 
 /* Whole ELF files inside of the file. */
-static void images_elf(struct images *images, const char *file, size_t bytes)
+static struct images images_elf(const char *file, size_t bytes)
 {
+    struct images found = {0};
     static const unsigned char mark[] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
     const char *end = file + bytes, *at = file + sizeof(mark);
 
@@ -32,10 +33,11 @@ static void images_elf(struct images *images, const char *file, size_t bytes)
         memcpy(&header, at, sizeof(header));
         for (int i = 0; i < GPU_LIBRARIES; i++)
             if (header.e_machine == gpu_libraries[i].machine)
-                images->gpus |= gpu_bit(&gpu_libraries[i]);
-        images->native |= header.e_machine == EM_X86_64 && header.e_type == ET_DYN;
+                found.gpus |= gpu_bit(&gpu_libraries[i]);
+        found.native |= header.e_machine == EM_X86_64 && header.e_type == ET_DYN;
         at += sizeof(mark);
     }
+    return found;
 }
 
 /* LLVM's own format around an image, which may be bitcode, says for which machine it is. */
@@ -52,8 +54,8 @@ static void images_packed(struct images *images, const char *file, size_t bytes)
     }
 }
 
-/* gcc's text, and who is told of it. */
-static void images_text(struct images *images, const char *file, size_t bytes)
+/* gcc's own format, and who is told of it. `elf`: kinds of which there are ELF files. */
+static void images_gcc(struct images *images, int elf, const char *file, size_t bytes)
 {
     static const char call[] = "GOMP_offload_register_ver";
 
@@ -61,7 +63,7 @@ static void images_text(struct images *images, const char *file, size_t bytes)
         return;
     for (int i = 0; i < GPU_LIBRARIES; i++) {
         const char *text = gpu_libraries[i].gcc_text;
-        if (text && holds(file, bytes, text, strlen(text)))
+        if (text ? holds(file, bytes, text, strlen(text)) : elf & gpu_bit(&gpu_libraries[i]))
             images->gcc_gpus |= gpu_bit(&gpu_libraries[i]);
     }
 }
@@ -80,9 +82,11 @@ static void images_add(struct images *images, const char *path)
     if (file == MAP_FAILED)
         return;
     if (memcmp(file, ELFMAG, SELFMAG) == 0) {
-        images_elf(images, file, bytes);
+        struct images elf = images_elf(file, bytes);
+        images->native |= elf.native;
+        images->gpus |= elf.gpus;
         images_packed(images, file, bytes);
-        images_text(images, file, bytes);
+        images_gcc(images, elf.gpus, file, bytes);
     }
     munmap(file, bytes);
 }

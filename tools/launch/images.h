@@ -14,7 +14,7 @@
 struct images {
     bool native;  /* a shared object for this machine inside the program: clang's */
     int gpus;     /* kinds of GPU: their ELF files, or LLVM bitcode to be made into one */
-    int gcc_gpus; /* the same as text: gcc's */
+    int gcc_gpus; /* the same by gcc, which keeps it as data: text, or an ELF file */
 };
 
 /* Of the program, and of the libraries that it needs and that are not the system's. What cannot be

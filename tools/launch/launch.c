@@ -21,9 +21,10 @@
 #include "base/gpu_library.h"
 #include "base/log.h"
 #include "base/progress_line.h"
+#include "control/agent/far.h"
+#include "control/agent/join.h"
 #include "tools/launch/allocation.h"
 #include "control/direct/packet.h"
-#include "control/direct/join.h"
 #include "control/direct/local_rank.h"
 #include "tools/launch/command.h"
 #include "tools/launch/direct.h"
@@ -40,14 +41,13 @@
 #include "tools/launch/starter.h"
 #include "tools/launch/supervise.h"
 #include "tools/launch/wrap.h"
-#include "worker/far.h"
 
 extern char **environ;
 
 struct preparation {
     const struct launcher *launcher;
     char launcher_name[LAUNCHER_NAME_BYTES];
-    char *mpirun, *worker, *path, *folder, *agent, *networks;
+    char *mpirun, *worker, *path, *folder, *shell, *networks;
     struct llvm_plan plan;
     int64_t began_ns;
     bool starts_mpi;     /* the command is a launcher of an MPI library */
@@ -59,15 +59,10 @@ struct preparation {
 /* For mpirun's session files and for links; short, because socket names may grow from it. */
 static omprma_status_t prepare_folder(char **folder)
 {
-    const char *base = getenv("TMPDIR");
-    char *path = text_make("%s/omprma-XXXXXX", base && *base == '/' ? base : "/tmp");
-    if (!mkdtemp(path)) {
-        omprma_status_t status =
-            error_set(OMPRMA_ERR_CONFIG, "cannot make the folder %s: %s", path, strerror(errno));
-        free(path);
+    omprma_status_t status = path_make_folder("omprma", folder);
+    if (status != OMPRMA_OK)
         return status;
-    }
-    *folder = path;
+    const char *path = *folder;
     if (access(path, R_OK | W_OK | X_OK) == 0)
         return OMPRMA_OK;
     mode_t mask = umask(0);
@@ -367,14 +362,26 @@ static omprma_status_t prepare_llvm(struct preparation *made, const struct launc
     else /* another omprma-run may have set it */
         unsetenv(CONFIG_LLVM_VARIABLE);
     say_gpus(launch);
+    if (status == OMPRMA_OK && launch->places && made->plan.llvm)
+        return error_set(
+            OMPRMA_ERR_CONFIG,
+            "--placement: LLVM's OpenMP runtime serves this program, which leaves "
+            "devices to the program; leave out --placement, or --runtime llvm and GPUs");
     if (status == OMPRMA_OK && (made->plan.gpus | launch->gpus))
         status = offer_gpus(launch, made->plan.gpus | launch->gpus);
     return status;
 }
 
+/* UCX writes its log on stdout, into what the program prints, unless it is told otherwise. */
+static void prepare_logs(void)
+{
+    setenv("UCX_LOG_FILE", "stderr", 0);
+}
+
 static omprma_status_t prepare(struct preparation *made, const struct launch *launch)
 {
     omprma_status_t status = path_program(launch->argv[0], &made->path);
+    prepare_logs();
     if (status == OMPRMA_OK)
         status = path_check_root();
     if (status == OMPRMA_OK)
@@ -409,23 +416,23 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
 }
 
 /* Other hosts are reached through a link to this executable, which names those that fail. */
-static omprma_status_t prepare_agent(struct preparation *made, const struct launch *launch,
+static omprma_status_t prepare_shell(struct preparation *made, const struct launch *launch,
                                      const char *socket_name)
 {
     if (launch->hosts.total == 0)
         return OMPRMA_OK;
-    setenv(AGENT_SOCKET, socket_name, 1);
+    setenv(SHELL_SOCKET, socket_name, 1);
     char *hosts = hosts_format(&launch->hosts, 0);
-    setenv(AGENT_HOSTS, hosts, 1);
+    setenv(SHELL_HOSTS, hosts, 1);
     free(hosts);
     const char *users = made->launcher->users_shell(launch);
     const char *own = launch->slurm ? ALLOCATION_SLURM_SHELL : "ssh";
-    setenv(AGENT_COMMAND, users ? users : own, 1);
-    made->agent = text_make("%s/%s", made->folder, AGENT_NAME);
+    setenv(SHELL_COMMAND, users ? users : own, 1);
+    made->shell = text_make("%s/%s", made->folder, SHELL_NAME);
     char *self = path_self();
     omprma_status_t status = OMPRMA_OK;
-    if (symlink(self, made->agent))
-        status = error_set(OMPRMA_ERR_CONFIG, "cannot make the link %s: %s", made->agent,
+    if (symlink(self, made->shell))
+        status = error_set(OMPRMA_ERR_CONFIG, "cannot make the link %s: %s", made->shell,
                            strerror(errno));
     free(self);
     return status;
@@ -453,7 +460,7 @@ static omprma_status_t make_line(struct preparation *made, const struct launch *
                                  struct list *line)
 {
     struct list first = {0};
-    omprma_status_t status = prepare_agent(made, launch, name);
+    omprma_status_t status = prepare_shell(made, launch, name);
     if (status != OMPRMA_OK)
         return status;
     char *self = path_self();
@@ -462,7 +469,7 @@ static omprma_status_t make_line(struct preparation *made, const struct launch *
     list_add(&first, name);
     struct command command = command_of(made, launch, &first);
     command.own_tmpdir = true;
-    command.agent = made->agent;
+    command.shell = made->shell;
     command.option = option;
     command.more = more;
     command.counts = !option && progress_line_possible();
@@ -732,7 +739,7 @@ int launch_run(const struct launch *launch)
     free(made.worker);
     free(made.path);
     free(made.folder);
-    free(made.agent);
+    free(made.shell);
     free(made.networks);
     hosts_clear(&made.others);
     return result;
@@ -748,8 +755,8 @@ void launch_clear(struct launch *launch)
 bool launch_internal(int argc, char **argv, int *status)
 {
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-    if (slash && strcmp(slash + 1, AGENT_NAME) == 0) {
-        *status = agent_main(argc, argv);
+    if (slash && strcmp(slash + 1, SHELL_NAME) == 0) {
+        *status = shell_main(argc, argv);
         return true;
     }
     if (argc == 3 && strcmp(argv[1], RANK_OPTION) == 0) {

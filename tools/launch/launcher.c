@@ -85,7 +85,7 @@ const struct launcher *launcher_by_words(const char *said, int *version, char *n
 }
 
 /* In the child. Ctrl-C is for omprma-run; if that is killed, this one ends as well. */
-static void say_version(const char *path, int out)
+static void answer_version(const char *path, int out)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     setpgid(0, 0);
@@ -100,7 +100,7 @@ static void say_version(const char *path, int out)
 }
 
 /* Reads until the child has ended, though others may hold its output, or for ASK_NS at most. */
-static size_t hear(pid_t child, int from, char *said, size_t room)
+static size_t launcher_hear(pid_t child, int from, char *said, size_t room)
 {
     int64_t until = clock_ns() + ASK_NS;
     size_t used = 0;
@@ -129,7 +129,7 @@ struct question {
 };
 
 /* Starts a child that writes its answer to `out`. */
-static struct question ask(void (*answer)(const char *path, int out), const char *path)
+static struct question launcher_ask(void (*answer)(const char *path, int out), const char *path)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))
@@ -141,14 +141,14 @@ static struct question ask(void (*answer)(const char *path, int out), const char
     return (struct question){child, ends[0]};
 }
 
-static void take_answer(struct question asked, char *said, size_t room)
+static void launcher_take_answer(struct question asked, char *said, size_t room)
 {
-    said[asked.child > 0 ? hear(asked.child, asked.from, said, room - 1) : 0] = 0;
+    said[asked.child > 0 ? launcher_hear(asked.child, asked.from, said, room - 1) : 0] = 0;
     if (asked.from >= 0)
         close(asked.from);
 }
 
-static const struct launcher *recognise(const char *path, char *name)
+static const struct launcher *launcher_recognise(const char *path, char *name)
 {
     static const struct {
         const char *program, *words;
@@ -169,21 +169,21 @@ static const struct launcher *recognise(const char *path, char *name)
     free(real);
     if (found)
         return found;
-    take_answer(ask(say_version, path), said, sizeof(said));
+    launcher_take_answer(launcher_ask(answer_version, path), said, sizeof(said));
     return launcher_by_words(said, &version, name);
 }
 
 const struct launcher *launcher_of(const char *path)
 {
     char name[LAUNCHER_NAME_BYTES];
-    return recognise(path, name);
+    return launcher_recognise(path, name);
 }
 
 /* ---- where it is ---------------------------------------------------------------------------- */
 
 /* `wanted` is not LIBRARY_OTHER where there is a launcher. */
-static omprma_status_t fail(const char *path, const struct launcher *launcher, const char *name,
-                            enum library_kind wanted)
+static omprma_status_t launcher_fail(const char *path, const struct launcher *launcher,
+                                     const char *name, enum library_kind wanted)
 {
     bool standard = library_built() == LIBRARY_OTHER;
     if (!path)
@@ -213,7 +213,7 @@ enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
 
 /* Which library the processes will have. A child loads it, because this process needs none, while
  * a launcher is asked. */
-static void say_library(const char *path, int out)
+static void answer_library(const char *path, int out)
 {
     char text[256];
     (void)path;
@@ -225,10 +225,10 @@ static void say_library(const char *path, int out)
 }
 
 /* LIBRARY_OTHER where it is not known; the processes say more then. */
-static enum library_kind hear_library(struct question *question)
+static enum library_kind launcher_hear_library(struct question *question)
 {
     char text[256];
-    take_answer(*question, text, sizeof(text));
+    launcher_take_answer(*question, text, sizeof(text));
     question->from = -1;
     return library_of(text).kind;
 }
@@ -240,15 +240,15 @@ omprma_status_t launcher_find(const struct launcher **launcher, char **path, cha
     enum library_kind wanted = library_built();
     struct question question = {-1, -1};
     if (wanted == LIBRARY_OTHER)
-        question = ask(say_library, NULL);
+        question = launcher_ask(answer_library, NULL);
     const struct launcher *first = NULL;
     char *first_path = NULL, first_name[LAUNCHER_NAME_BYTES] = "";
     for (size_t i = 0; i < PROGRAMS; i++) {
         if (path_program(programs[i], path) != OMPRMA_OK)
             continue;
-        *launcher = recognise(*path, name);
+        *launcher = launcher_recognise(*path, name);
         if (question.from >= 0)
-            wanted = hear_library(&question);
+            wanted = launcher_hear_library(&question);
         if (*launcher && (wanted == LIBRARY_OTHER || (*launcher)->library == wanted)) {
             log_write(LOG_CHOICE, "processes are started by %s of %s", *path, name);
             free(first_path);
@@ -263,9 +263,9 @@ omprma_status_t launcher_find(const struct launcher **launcher, char **path, cha
         memcpy(first_name, name, sizeof(first_name));
     }
     if (question.from >= 0)
-        wanted = hear_library(&question);
+        wanted = launcher_hear_library(&question);
     *path = NULL;
-    omprma_status_t status = fail(first_path, first, first_name, wanted);
+    omprma_status_t status = launcher_fail(first_path, first, first_name, wanted);
     free(first_path);
     return status;
 }

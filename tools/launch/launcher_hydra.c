@@ -92,12 +92,12 @@ static void write_hosts(struct list *line, const struct command *command)
     if (own) /* where others look for mpiexec: not at a name */
         set_default(line, command->launch, "-localhost", own);
     free(own);
-    if (!command->agent || is_launcher_users(command->launch))
+    if (!command->shell || is_launcher_users(command->launch))
         return;
     list_add(line, "-launcher"); /* the way in which it calls what follows: HOST COMMAND... */
     list_add(line, "rsh");
     list_add(line, "-launcher-exec");
-    list_add(line, command->agent);
+    list_add(line, command->shell);
 }
 
 /* Inside a job of Slurm or the like hydra would take the job's hosts, and its ways to them. */

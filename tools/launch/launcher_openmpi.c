@@ -90,7 +90,7 @@ static void set_networks(struct list *line, const struct command *command)
     const char *users;
     if (openmpi_is_set(command->launch, include, &users) || names_files(&command->launch->mpi_args))
         return;
-    if (command->agent && is_kept_here(include))
+    if (command->shell && is_kept_here(include))
         openmpi_set(line, command, include, "");
     if (!command->inner_networks || !is_free(include) || !is_free(exclude))
         return;
@@ -135,16 +135,16 @@ static bool is_one_of(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-void openmpi_add_users(struct list *line, const struct command *command, const char *const *agents,
+void openmpi_add_users(struct list *line, const struct command *command, const char *const *shells,
                        unsigned which)
 {
     const struct list *args = &command->launch->mpi_args;
     for (size_t i = 0; i < args->count; i++) {
         bool parameter = i + 2 < args->count && is_mca(args->items[i]);
-        bool agent = parameter && command->agent && is_one_of(args->items[i + 1], agents);
+        bool shell = parameter && command->shell && is_one_of(args->items[i + 1], shells);
         size_t last = parameter ? i + 2 : i;
         for (; i <= last; i++)
-            if (!agent && (which & (parameter ? OPENMPI_PARAMETERS : OPENMPI_OTHERS)))
+            if (!shell && (which & (parameter ? OPENMPI_PARAMETERS : OPENMPI_OTHERS)))
                 list_add(line, args->items[i]);
         i = last;
     }

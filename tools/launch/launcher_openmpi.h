@@ -22,10 +22,10 @@ void openmpi_set_library(struct list *line, const struct command *command);
 /* Is there a remote shell in PATH that the launcher would take by itself? */
 bool openmpi_has_shell(void);
 
-/* Adds those of the user's arguments: parameters, or all others. Where there is an agent, not the
- * parameters by which it is named. */
+/* Adds those of the user's arguments: parameters, or all others. Where the remote shell is
+ * ours, not the parameters by which it is named. */
 enum { OPENMPI_PARAMETERS = 1, OPENMPI_OTHERS = 2 };
-void openmpi_add_users(struct list *line, const struct command *command, const char *const *agents,
+void openmpi_add_users(struct list *line, const struct command *command, const char *const *shells,
                        unsigned which);
 
 /* Adds rank 0, which runs here. */

@@ -7,8 +7,8 @@
 #include "control/library/quirks.h"
 #include "tools/launch/launcher_openmpi.h"
 
-static const char agent_name[] = "plm_rsh_agent";
-static const char *const agent_names[] = {agent_name, NULL};
+static const char shell_name[] = "plm_rsh_agent";
+static const char *const shell_names[] = {shell_name, NULL};
 
 /* mpirun would leave all to Slurm, which has no place for rank 0 where the program is. */
 static void set_slurm(struct list *line, const struct command *command)
@@ -20,8 +20,8 @@ static void set_slurm(struct list *line, const struct command *command)
 static void set_hosts(struct list *line, const struct command *command)
 {
     list_add(line, "--mca");
-    list_add(line, agent_name);
-    list_add(line, command->agent);
+    list_add(line, shell_name);
+    list_add(line, command->shell);
     /* Every host is reached from here, so that one that is not can be named. */
     openmpi_set(line, command, "plm_rsh_no_tree_spawn", "1");
     char *hosts = text_make("%zu", command->launch->hosts.names.count);
@@ -41,7 +41,7 @@ static void set_all(struct list *line, const struct command *command)
         openmpi_set(line, command, "orte_enable_recovery", "1");
     /* Ranks that are told to end have nothing left to say. */
     openmpi_set(line, command, "odls_base_sigkill_timeout", "0");
-    if (hosts && command->agent)
+    if (hosts && command->shell)
         set_hosts(line, command);
     /* mpirun would end without a remote shell, also where nothing remote is to be started. */
     if (!hosts && !openmpi_has_shell())
@@ -63,7 +63,7 @@ static void write_line(struct list *line, const struct command *command,
     if (geteuid() == 0)
         list_add(line, "--allow-run-as-root");
     set_all(line, command);
-    openmpi_add_users(line, command, agent_names, OPENMPI_PARAMETERS | OPENMPI_OTHERS);
+    openmpi_add_users(line, command, shell_names, OPENMPI_PARAMETERS | OPENMPI_OTHERS);
 
     openmpi_add_first(line, command);
 
@@ -87,7 +87,7 @@ static void write_line(struct list *line, const struct command *command,
 static const char *users_shell(const struct launch *launch)
 {
     const char *words;
-    return openmpi_is_set(launch, agent_name, &words) ? words : NULL;
+    return openmpi_is_set(launch, shell_name, &words) ? words : NULL;
 }
 
 /* What the environment and Open MPI's files say of where processes go does not hold, because that

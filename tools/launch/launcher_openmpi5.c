@@ -12,7 +12,7 @@
 #include "tools/launch/words.h"
 
 /* The remote shell's parameter: mpirun's own, and what it was called before. */
-static const char *const agent_names[] = {"plm_ssh_agent", "plm_rsh_agent", NULL};
+static const char *const shell_names[] = {"plm_ssh_agent", "plm_rsh_agent", NULL};
 
 /* The library always loads UCX, which would take signals from the program and from kernels, and
  * reads its variables before main(). */
@@ -40,8 +40,8 @@ static void set_slurm(struct list *line)
 static void set_hosts(struct list *line, const struct command *command)
 {
     list_add(line, "--prtemca");
-    list_add(line, agent_names[0]);
-    list_add(line, command->agent);
+    list_add(line, shell_names[0]);
+    list_add(line, command->shell);
     /* Every host is reached from here, so that one that is not can be named. */
     set_own(line, "plm_ssh_no_tree_spawn", "1");
     char *hosts = text_make("%zu", command->launch->hosts.names.count);
@@ -71,7 +71,7 @@ static void set_library(struct list *line, const struct command *command)
     size_t first = line->count;
     openmpi_set_library(line, command);
     openmpi_set(line, command, "btl_tcp_disable_family", "6"); /* else a line for each process */
-    openmpi_add_users(line, command, agent_names, OPENMPI_PARAMETERS);
+    openmpi_add_users(line, command, shell_names, OPENMPI_PARAMETERS);
     say_whose(line, first);
 }
 
@@ -121,11 +121,11 @@ static void write_line(struct list *line, const struct command *command,
     }
     if (launch->continues)
         list_add(line, "--enable-recovery");
-    if (launch->hosts.total > 0 && command->agent)
+    if (launch->hosts.total > 0 && command->shell)
         set_hosts(line, command);
     if (launch->hosts.total == 0) /* not on those of a job around this process */
         set_own(line, "ras", "^slurm,pbs,gridengine,lsf");
-    openmpi_add_users(line, command, agent_names, OPENMPI_OTHERS);
+    openmpi_add_users(line, command, shell_names, OPENMPI_OTHERS);
     set_library(line, command);
     openmpi_add_first(line, command);
     write_workers(line, command, variables);
@@ -134,7 +134,7 @@ static void write_line(struct list *line, const struct command *command,
 static const char *users_shell(const struct launch *launch)
 {
     const char *words = getenv("PRTE_MCA_plm_ssh_agent");
-    for (const char *const *name = agent_names; *name && !words; name++)
+    for (const char *const *name = shell_names; *name && !words; name++)
         openmpi_is_set(launch, *name, &words);
     return words;
 }

@@ -287,6 +287,37 @@ static omprma_status_t plan_worker_path(struct llvm_plan *plan, const struct cho
     return OMPRMA_OK;
 }
 
+/* Is this the folder of a library that the loader gives the program, but for one with an MPI, which
+ * workers have of their own? */
+static bool folder_is_taken(const struct needs *needs, const char *folder)
+{
+    char *wanted = path_real(folder);
+    bool taken = false, mpi = false;
+    for (size_t i = 0; wanted && i < needs->paths.count; i++) {
+        const char *path = needs->paths.items[i], *slash = strrchr(path, '/');
+        char *there = slash ? text_make("%.*s", (int)(slash - path), path) : NULL;
+        char *real = there ? path_real(there) : NULL;
+        bool same = real && strcmp(real, wanted) == 0;
+        taken |= same;
+        mpi |= same && strncmp(slash + 1, "libmpi", 6) == 0;
+        free(real);
+        free(there);
+    }
+    free(wanted);
+    return taken && !mpi;
+}
+
+/* A library with $ORIGIN in its path is found beside the program, but an image lies elsewhere. */
+static void plan_origins(struct llvm_plan *plan, const struct needs *needs)
+{
+    for (size_t i = 0; i < needs->origins.count; i++)
+        if (folder_is_taken(needs, needs->origins.items[i])) {
+            char *longer = path_join(plan->worker_path, needs->origins.items[i]);
+            free(plan->worker_path);
+            plan->worker_path = longer;
+        }
+}
+
 /* Asks the loader again, now with what the program will be given. */
 static omprma_status_t plan_confirm(const struct llvm_plan *plan, const char *program,
                                     const char *name, const char *expected, bool *right)
@@ -455,6 +486,8 @@ static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *
     if (choice.own || stock) {
         status = choice.own ? plan_own(plan, program, &choice, folder)
                             : plan_stock(plan, program, &choice);
+        if (status == OMPRMA_OK)
+            plan_origins(plan, needs);
         goto free_choice;
     }
     ours = plugin_folder_built(choice.version);
@@ -474,6 +507,8 @@ static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *
     free(extra);
     if (status == OMPRMA_OK)
         status = plan_enforce(plan, program, &choice, ours);
+    if (status == OMPRMA_OK)
+        plan_origins(plan, needs);
     log_write(LOG_DETAIL, "%s uses LLVM %d, %s; plugin folder %s", program, choice.version,
               choice.real, ours);
 free_choice:
@@ -587,6 +622,17 @@ static bool calls_us(const struct needs *needs) /* the C interface, itself */
     return needs_find(needs, "libomprma.so") >= 0;
 }
 
+/* One that was linked without an rpath finds its library all the same. */
+static void plan_interface(struct llvm_plan *plan, const struct needs *needs)
+{
+    int index = needs_find(needs, "libomprma.so");
+    if (index < 0 || *needs->paths.items[index])
+        return;
+    char *root = path_root();
+    plan->program_path = text_make("%s/lib", root);
+    free(root);
+}
+
 static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *needs,
                                 const struct images *images, const char *program,
                                 const char *wanted, int runtime, bool starts, const char *folder)
@@ -597,8 +643,12 @@ static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *need
     if (is_runtimes(needs))
         return plan_program(plan, needs, images, program, wanted, runtime, folder);
     plan->llvm = !calls_us(needs) && plan->gpus; /* or a program that this one starts */
-    if (calls_us(needs) || (plan->gpus && elf))
-        return plan_workers(plan, wanted);
+    if (calls_us(needs) || (plan->gpus && elf)) {
+        omprma_status_t status = plan_workers(plan, wanted);
+        if (status == OMPRMA_OK)
+            plan_interface(plan, needs);
+        return status;
+    }
     if (elf && !(later && needs->kind == PROGRAM_DYNAMIC) && !(starts && needs->starts_others))
         return not_for_offloading(program, needs_find(needs, "libgomp.so") >= 0);
     return plan_unknown(plan, wanted, runtime, folder);
@@ -633,15 +683,22 @@ static omprma_status_t plan_gpus_too(struct llvm_plan *plan, const struct images
     return status;
 }
 
-/* Kinds of GPU whose library it needs itself. */
+static bool needs_one(const struct needs *needs, const char *file)
+{
+    char *name = text_make("%s.so", file);
+    bool found = needs_find(needs, name) >= 0;
+    free(name);
+    return found;
+}
+
+/* Kinds of GPU whose library it needs itself, or one that calls that. */
 static int needed_gpus(const struct needs *needs)
 {
     int kinds = 0;
     for (int i = 0; i < GPU_LIBRARIES; i++) {
-        char *name = text_make("%s.so", gpu_libraries[i].file);
-        if (needs_find(needs, name) >= 0)
-            kinds |= gpu_bit(&gpu_libraries[i]);
-        free(name);
+        const struct gpu_library *library = &gpu_libraries[i];
+        if (needs_one(needs, library->file) || (library->above && needs_one(needs, library->above)))
+            kinds |= gpu_bit(library);
     }
     return kinds;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "tools/launch/paths.h"
 
 extern char **environ;
 
@@ -110,6 +111,39 @@ static void elf_look_at_calls(Elf *elf, struct needs *needs)
     needs->starts_mpi = starting && !asking;
 }
 
+/* Takes "a:b:c" apart. The loader means the folder of the file itself, behind all links. */
+static void origins_add(struct needs *needs, const char *program, const char *folders)
+{
+    static const char *const marks[] = {"$ORIGIN", "${ORIGIN}"};
+    char *real = path_real(program), *copy = text_make("%s", folders), *rest = copy, *folder;
+    if (real)
+        *strrchr(real, '/') = 0;
+    while (real && (folder = strsep(&rest, ":")))
+        for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+            if (strncmp(folder, marks[i], strlen(marks[i])) == 0)
+                list_addf(&needs->origins, "%s%s", real, folder + strlen(marks[i]));
+    free(copy);
+    free(real);
+}
+
+static void elf_look_at_rpath(Elf *elf, struct needs *needs, const char *program)
+{
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        GElf_Dyn entry;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        for (int i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+            bool is_path = entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH;
+            const char *folders =
+                is_path ? elf_strptr(elf, header.sh_link, entry.d_un.d_val) : NULL;
+            if (folders)
+                origins_add(needs, program, folders);
+        }
+    }
+}
+
 static omprma_status_t needs_read_elf(struct needs *needs, const char *program)
 {
     int fd = open(program, O_RDONLY | O_CLOEXEC);
@@ -125,6 +159,7 @@ static omprma_status_t needs_read_elf(struct needs *needs, const char *program)
         needs->kind = needs->loader ? PROGRAM_DYNAMIC : PROGRAM_STATIC;
         needs->clang = elf_clang(elf);
         elf_look_at_calls(elf, needs);
+        elf_look_at_rpath(elf, needs, program);
     }
     if (elf)
         elf_end(elf);
@@ -259,5 +294,6 @@ void needs_clear(struct needs *needs)
     free(needs->loader);
     list_clear(&needs->libraries);
     list_clear(&needs->paths);
+    list_clear(&needs->origins);
     *needs = (struct needs){0};
 }

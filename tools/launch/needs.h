@@ -23,6 +23,7 @@ struct needs {
     char *loader;          /* PROGRAM_DYNAMIC: its interpreter */
     struct list libraries; /* names as the loader lists them, direct and indirect */
     struct list paths;     /* for each the file that the loader takes, "" where it finds none */
+    struct list origins;   /* folders of its rpath that begin with $ORIGIN, in full */
     bool uses_mpi;         /* it calls MPI_Init */
     bool starts_mpi;       /* the same, without asking MPI_Initialized */
     bool starts_others;    /* it calls a function that runs another program */

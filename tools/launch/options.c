@@ -34,6 +34,7 @@ enum {
     KEY_GPUS,
     KEY_BACKENDS,
     KEY_ON_LOSS,
+    KEY_PLACEMENT,
     KEY_CHECK,
     KEY_MAP_BY,
     KEY_CORES,
@@ -49,7 +50,8 @@ enum { WORKERS_MAX = 4096, PER_HOST_MAX = 1024, VERBOSE_MAX = 3 };
 const struct argp_option launch_options[] = {
     {"workers", 'n', "N", 0, "Number of workers (default 1, or one per slot)", HELP_WORKERS},
     {"hosts", KEY_HOSTS, "H1:N,H2:N", 0,
-     "Place N workers on each of these hosts. Default: this host", HELP_WORKERS},
+     "Place N workers on each of these hosts. node[1-4]:N is node1 to node4. Default: this host",
+     HELP_WORKERS},
     {"hostfile", KEY_HOSTFILE, "FILE", 0, "The same by a file of lines \"HOST slots=N\"",
      HELP_WORKERS},
     {"workers-per-host", KEY_PER_HOST, "N", 0,
@@ -68,7 +70,9 @@ const struct argp_option launch_options[] = {
      "Where consecutive workers go (default core). core: to neighbouring cores, one host after the "
      "other; numa: to different NUMA nodes; node: to different hosts",
      HELP_PLACEMENT},
-    {"data", KEY_DATA, "HOW", 0, "Data path: auto, rma or two-sided (default auto)", HELP_DATA},
+    {"data", KEY_DATA, "HOW", 0,
+     "Data path: auto, rma, one-sided or two-sided (default auto). rma and one-sided are the same",
+     HELP_DATA},
     {"transport", KEY_TRANSPORT, "auto|mpi|direct", 0,
      "What connects the processes (default auto). auto takes mpi for one program that does not use "
      "MPI; direct goes without MPI, and also serves programs that use MPI themselves, and several "
@@ -93,6 +97,11 @@ const struct argp_option launch_options[] = {
     {"on-loss", KEY_ON_LOSS, "end|continue", 0,
      "What happens when a worker is lost (default end). end: the run ends; continue: it goes on "
      "without the worker's devices",
+     HELP_PROGRAM},
+    {"placement", KEY_PLACEMENT, "program|auto|named", 0,
+     "Which worker a target construct runs on (default program). program: the program says, by "
+     "device(); auto: omprma chooses, and the program sees one device; named: the same, for "
+     "programs whose regions name all device memory that they use",
      HELP_PROGRAM},
     {"share", KEY_SHARE, "auto|split|all", 0,
      "Workers of each of several programs. split: its part of the host's; all: all of them; auto "
@@ -311,6 +320,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_ON_LOSS:
         option_set("--on-loss", "ON_LOSS", value);
         return 0;
+    case KEY_PLACEMENT:
+        option_set("--placement", "PLACEMENT", value);
+        return 0;
     case KEY_TRANSPORT:
         option_set("--transport", "TRANSPORT", value);
         return 0;
@@ -362,6 +374,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         launch->transport = (int)config.transport;
         launch->by_node = config.map_by == MAP_BY_NODE;
         launch->continues = config.on_loss == ON_LOSS_CONTINUE;
+        launch->places = config.placement != PLACEMENT_PROGRAM;
         if (launch->continues && config.osc == OSC_UCX)
             option_fail("--on-loss continue: not with --osc ucx, because UCX ends a process whose "
                         "peer has died; take another component, or --on-loss end");

@@ -140,6 +140,20 @@ bool path_holds(const char *folder, const char *name)
     return there;
 }
 
+omprma_status_t path_make_folder(const char *name, char **folder)
+{
+    const char *base = getenv("TMPDIR");
+    char *path = text_make("%s/%s-XXXXXX", base && *base == '/' ? base : "/tmp", name);
+    if (!mkdtemp(path)) {
+        omprma_status_t status =
+            error_set(OMPRMA_ERR_CONFIG, "cannot make the folder %s: %s", path, strerror(errno));
+        free(path);
+        return status;
+    }
+    *folder = path;
+    return OMPRMA_OK;
+}
+
 static int path_remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
 {
     (void)info, (void)kind, (void)place;

@@ -32,6 +32,10 @@ char *path_real(const char *path);
 /* Two lists of folders as one: "front:back", malloced; either may be NULL or empty. */
 char *path_join(const char *front, const char *back);
 
+/* Makes a folder for this user alone in that for temporary files, "NAME-" and six letters,
+ * malloced. Errors: CONFIG. */
+omprma_status_t path_make_folder(const char *name, char **folder);
+
 /* Removes a folder that has at most folders and files of ours in it. Links are not followed. */
 void path_remove_tree(const char *path);
 

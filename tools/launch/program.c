@@ -14,7 +14,8 @@
 #include "base/clock.h"
 #include "base/coming.h"
 #include "base/error.h"
-#include "control/direct/join.h"
+#include "base/gpu_library.h"
+#include "control/agent/join.h"
 #include "control/library/quick.h"
 #include "control/library/quirks.h"
 #include "tools/launch/exit_status.h"
@@ -69,6 +70,17 @@ static void set_mpi(const struct program *program, struct list *environment)
     program->launcher->program(&changes);
 }
 
+/* What libraries for GPUs need to be told before they load, unless the user has said something. */
+static void set_gpus(int kinds, struct list *environment)
+{
+    for (int i = 0; i < GPU_LIBRARIES; i++) {
+        const struct gpu_library *library = &gpu_libraries[i];
+        if (kinds & gpu_bit(library) && library->variable &&
+            !list_get(environment, library->variable))
+            list_set(environment, library->variable, library->value);
+    }
+}
+
 void program_environment(const struct program *program, struct list *environment)
 {
     char *workers = text_make("%d", program->workers);
@@ -93,6 +105,7 @@ void program_environment(const struct program *program, struct list *environment
     list_set(environment, "OMPRMA_INTERNAL_FAULT", fault);
     free(fault);
     free(root);
+    set_gpus(program->plan->gpus, environment);
     if (program->plan->keeps_sources)
         list_set(environment, "OMPRMA_INTERNAL_SOURCES_KEPT", "1");
     set_front(environment, "LD_LIBRARY_PATH", "OMPRMA_INTERNAL_LD_LIBRARY_PATH",

@@ -55,7 +55,7 @@ int rank_main(const char *socket_name)
     }
     int fd = packet_connect(socket_name);
     if (fd < 0 || packet_send(fd, packet, used) != (ssize_t)used)
-        return 1; /* the launcher is gone, and with it whoever could be told */
+        return 1; /* omprma-run is gone, and with it whoever could be told */
     packet_receive(fd, packet, sizeof(packet));
     return 0;
 }
@@ -63,7 +63,7 @@ int rank_main(const char *socket_name)
 /* ---- the remote shell ---------------------------------------------------------------------- */
 
 /* False when the connection was given up meanwhile, see rank_accept(). */
-static bool agent_send(const char *name, const char *packet, size_t bytes)
+static bool shell_send(const char *name, const char *packet, size_t bytes)
 {
     int fd = packet_connect(name);
     bool goes = fd < 0 || packet_send(fd, packet, bytes) == (ssize_t)bytes;
@@ -72,15 +72,15 @@ static bool agent_send(const char *name, const char *packet, size_t bytes)
     return goes;
 }
 
-static void agent_report(char what, const char *host, const char *why)
+static void shell_report(char what, const char *host, const char *why)
 {
-    const char *name = getenv(AGENT_SOCKET);
+    const char *name = getenv(SHELL_SOCKET);
     char packet[1024];
     int length = snprintf(packet, sizeof(packet), "%c%s%s%s", what, host, *why ? ": " : "", why);
     if (length >= (int)sizeof(packet))
         length = sizeof(packet) - 1;
     for (int tries = 0; name && tries < REPORT_TRIES; tries++)
-        if (agent_send(name, packet, (size_t)length + 1))
+        if (shell_send(name, packet, (size_t)length + 1))
             break;
 }
 
@@ -88,9 +88,9 @@ static void agent_report(char what, const char *host, const char *why)
 static const char reached_line[] = "omprma-reached";
 
 /* The real remote shell with options that keep it from waiting for ever or asking questions. */
-static void agent_command(struct list *command, int argc, char **argv)
+static void shell_command(struct list *command, int argc, char **argv)
 {
-    const char *words = getenv(AGENT_COMMAND);
+    const char *words = getenv(SHELL_COMMAND);
     char *copy = text_make("%s", words && *words ? words : "ssh"), *rest = copy, *word;
     while ((word = strsep(&rest, " ")) && strcmp(word, ":") != 0) { /* "ssh : rsh": the first */
         if (*word)
@@ -113,7 +113,7 @@ static void agent_command(struct list *command, int argc, char **argv)
 }
 
 /* srun is no shell. */
-static void agent_command_slurm(struct list *command, int argc, char **argv)
+static void shell_command_slurm(struct list *command, int argc, char **argv)
 {
     char *text = text_make("%s", "");
     for (int i = 2; i < argc; i++) {
@@ -136,20 +136,20 @@ struct heard {
 };
 
 /* Complaints are kept, for who asks why it failed; all else is passed on. */
-static void agent_line(struct heard *heard)
+static void shell_line(struct heard *heard)
 {
     if (heard->complains && heard->line[strspn(heard->line, "\r\n")]) {
         heard->line[strcspn(heard->line, "\r\n")] = 0;
         memcpy(heard->last, heard->line, sizeof(heard->last));
     } else if (!heard->complains && !heard->reached && strstr(heard->line, reached_line)) {
         heard->reached = true;
-        agent_report(RANK_REACHED, heard->host, "");
+        shell_report(RANK_REACHED, heard->host, "");
     } else if (!heard->complains && write(STDOUT_FILENO, heard->line, heard->used) < 0) {
         return; /* nobody reads it */
     }
 }
 
-static bool agent_take(struct loop_source *source, const char *bytes, size_t count)
+static bool shell_take(struct loop_source *source, const char *bytes, size_t count)
 {
     struct heard *heard = source->owner;
     for (size_t i = 0; i < count; i++) {
@@ -157,45 +157,45 @@ static bool agent_take(struct loop_source *source, const char *bytes, size_t cou
         heard->line[heard->used] = 0;
         if (bytes[i] != '\n' && heard->used < sizeof(heard->line) - 1)
             continue;
-        agent_line(heard);
+        shell_line(heard);
         heard->used = 0;
     }
     return true;
 }
 
-static void agent_on_input(struct loop_source *source)
+static void shell_on_input(struct loop_source *source)
 {
     struct heard *heard = source->owner;
-    loop_read(source, agent_take);
+    loop_read(source, shell_take);
     if (source->fd < 0 && heard->used)
-        agent_line(heard);
+        shell_line(heard);
 }
 
 /* The launcher may have cut it at the first dot, and the rest may be what a name service needs. */
-static void agent_name_host(struct hosts *hosts, char **name)
+static void shell_name_host(struct hosts *hosts, char **name)
 {
-    const char *names = getenv(AGENT_HOSTS);
+    const char *names = getenv(SHELL_HOSTS);
     if (names && hosts_parse(hosts, names) == OMPRMA_OK)
         *name = (char *)(uintptr_t)hosts_full_name(hosts, *name);
 }
 
-int agent_main(int argc, char **argv)
+int shell_main(int argc, char **argv)
 {
     struct list command = {0};
     struct hosts hosts = {0};
     int outs[2], errs[2];
-    const char *shell = getenv(AGENT_COMMAND);
+    const char *shell = getenv(SHELL_COMMAND);
     bool slurm = shell && strcmp(shell, ALLOCATION_SLURM_SHELL) == 0;
     if (argc > 1 && !slurm)
-        agent_name_host(&hosts, &argv[1]);
+        shell_name_host(&hosts, &argv[1]);
     if (slurm)
-        agent_command_slurm(&command, argc, argv);
+        shell_command_slurm(&command, argc, argv);
     else
-        agent_command(&command, argc, argv);
+        shell_command(&command, argc, argv);
     if (argc < 2 || !command.count || pipe2(outs, O_CLOEXEC) || pipe2(errs, O_CLOEXEC))
         return 1;
     if (!slurm)
-        agent_report(RANK_ASKED, argv[1], "");
+        shell_report(RANK_ASKED, argv[1], "");
     pid_t child = fork();
     if (child == 0) {
         dup2(outs[1], STDOUT_FILENO);
@@ -206,9 +206,9 @@ int agent_main(int argc, char **argv)
     }
     close(outs[1]);
     close(errs[1]);
-    struct heard out = {.source = {outs[0], agent_on_input, &out}, .host = argv[1]};
+    struct heard out = {.source = {outs[0], shell_on_input, &out}, .host = argv[1]};
     struct heard err = {
-        .source = {errs[0], agent_on_input, &err}, .host = argv[1], .complains = true};
+        .source = {errs[0], shell_on_input, &err}, .host = argv[1], .complains = true};
     struct loop loop = {.signals = -1, .sources = {&out.source, &err.source}};
     fcntl(outs[0], F_SETFL, O_NONBLOCK);
     fcntl(errs[0], F_SETFL, O_NONBLOCK);
@@ -221,7 +221,7 @@ int agent_main(int argc, char **argv)
     if (code != 0) {
         if (!*err.last)
             snprintf(err.last, sizeof(err.last), "%s ended with status %d", command.items[0], code);
-        agent_report(RANK_HOST, argv[1], err.last);
+        shell_report(RANK_HOST, argv[1], err.last);
     }
     list_clear(&command);
     hosts_clear(&hosts);

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* First byte of a packet to the launcher. */
+/* First byte of a packet to omprma-run. */
 enum {
     RANK_ENVIRONMENT = 'R', /* then NAME=VALUE strings, each with its zero */
     RANK_HOST = 'H',        /* then "HOST: WHY" with a zero */
@@ -16,21 +16,21 @@ enum {
     RANK_REACHED = 'U'      /* likewise: the shell runs there */
 };
 
-#define RANK_OPTION "--internal-rank" /* then the launcher's socket name */
-#define AGENT_NAME "omprma-agent"     /* argv[0] when called as remote shell */
-#define AGENT_SOCKET "OMPRMA_INTERNAL_SOCKET"
-#define AGENT_HOSTS "OMPRMA_INTERNAL_HOSTS"   /* as the user names them, for hosts_parse() */
-#define AGENT_COMMAND "OMPRMA_INTERNAL_AGENT" /* the real remote shell, words between spaces */
+#define RANK_OPTION "--internal-rank" /* then the name of omprma-run's socket */
+#define SHELL_NAME "omprma-shell"     /* argv[0] when called as remote shell */
+#define SHELL_SOCKET "OMPRMA_INTERNAL_SOCKET"
+#define SHELL_HOSTS "OMPRMA_INTERNAL_HOSTS"   /* as the user names them, for hosts_parse() */
+#define SHELL_COMMAND "OMPRMA_INTERNAL_SHELL" /* the real remote shell, words between spaces */
 
 /* Takes a connection of one of these processes, which send at once, and its packet: of so many
  * bytes, a zero at the end; 0: it is none of ours. Returns its descriptor; -1: nobody connects. */
 int rank_accept(int listener, char *packet, size_t room, size_t *bytes);
 
-/* Sends MPI's environment variables to the launcher and sleeps until it lets go. */
+/* Sends MPI's environment variables to omprma-run and sleeps until it lets go. */
 int rank_main(const char *socket_name);
 
 /* argv: HOST COMMAND...; calls the real remote shell and reports that, and its success or failure.
  */
-int agent_main(int argc, char **argv);
+int shell_main(int argc, char **argv);
 
 #endif

@@ -19,6 +19,7 @@ struct launch {
     int runtime;          /* enum config_runtime */
     bool by_node;         /* OMPRMA_MAP_BY: workers that follow each other go to different hosts */
     bool continues;       /* OMPRMA_ON_LOSS: the run goes on when a worker is lost */
+    bool places;          /* OMPRMA_PLACEMENT: the runtime chooses workers */
     struct list mpi_args; /* more arguments for mpirun */
     struct list exports;  /* names of more variables for workers on other hosts */
     char **argv;          /* the program and its arguments; NULL-terminated */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * signals.h: the signals that a launcher takes from a file descriptor instead of handlers. Knows
+ * signals.h: the signals that omprma-run takes from a file descriptor instead of handlers. Knows
  * nothing of what is done with them.
  */
 #ifndef OMPRMA_LAUNCH_SIGNALS_H

@@ -18,7 +18,7 @@
 #include "base/progress_line.h"
 #include "base/coming.h"
 #include "control/shm/leftovers.h"
-#include "host/start/launcher.h"
+#include "host/start/supervisor.h"
 #include "control/direct/packet.h"
 #include "tools/launch/exit_status.h"
 #include "tools/launch/keeper.h"
@@ -207,8 +207,8 @@ static void run_on_report(struct loop_source *report)
         return;
     while ((bytes = read(report->fd, &byte, 1)) == 1) {
         run->connected = run->verdict.connected = true;
-        run->lost = run->lost || byte == LAUNCHER_LOST;
-        run->died = run->died || byte == LAUNCHER_DIED;
+        run->lost = run->lost || byte == SUPERVISOR_LOST;
+        run->died = run->died || byte == SUPERVISOR_DIED;
     }
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
         return;

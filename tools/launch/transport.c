@@ -21,11 +21,10 @@
 
 void transport_watch(struct transport *transport)
 {
-    static const char *const variables[] = {"UCX_LOG_LEVEL", "UCX_LOG_FILE"};
+    const char *file = getenv("UCX_LOG_FILE");
 
     *transport = (struct transport){0};
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-        transport->ucx_unknown |= getenv(variables[i]) != NULL;
+    transport->ucx_unknown = getenv("UCX_LOG_LEVEL") || (file && strcmp(file, "stderr") != 0);
     if (transport->ucx_unknown)
         return;
     transport->file = memfd_create("ucx", MFD_CLOEXEC);
@@ -164,7 +163,7 @@ void transport_read(struct transport *transport)
     read_log(transport);
     close(transport->file);
     unsetenv("UCX_LOG_LEVEL"); /* else a UCX that is loaded later looks for the file */
-    unsetenv("UCX_LOG_FILE");
+    setenv("UCX_LOG_FILE", "stderr", 1);
 }
 
 /* ---- what follows -------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
  * - cuda.c: kernels for NVIDIA GPUs, and the CUDA driver, called from here
  * - ways.c: our own interface
  * - broadcast.c: the same data to all devices
- * - session.c: takes turns between the paths of one operation and size
+ * - turns.c: takes turns between the paths of one operation and size
  * - settle.c: which path is taken; what each of them takes
  * - extras.c: idle, maps, head, turns
  */
@@ -97,7 +97,7 @@ omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma
                              const int64_t *in, int64_t *out, bool waits);
 
 /* Measures one operation of one size on all chosen paths. */
-omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes);
+omprma_status_t turns_run(struct bench *bench, enum perf_op op, uint64_t bytes);
 
 /* settle and ways. */
 omprma_status_t settle_run(struct bench *bench, enum perf_op op);

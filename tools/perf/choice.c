@@ -29,6 +29,8 @@ static unsigned read_names(const char *option, const char *text, const char *con
     char *copy = strdup(text), *rest = copy;
     for (const char *word; (word = strsep(&rest, ",")) != NULL;) {
         int found = 0;
+        if (names == perf_path_names && strcmp(word, "one-sided") == 0)
+            word = perf_path_names[WAY_RMA];
         while (found < count && strcmp(names[found], word) != 0)
             found++;
         if (found == count) {
@@ -96,6 +98,9 @@ void choice_backend(struct choice *choice, const char *text)
 {
     if (strchr(text, ','))
         option_fail("--backend %s: give one kind", text);
+    if (strcmp(text, "hsa") == 0)
+        option_fail("--backend hsa: omprma-perf has no code for AMD GPUs; perf/gpu of omprma's "
+                    "sources measures them");
     choice->backend = text;
     option_set("--backend", "BACKENDS", text);
 }

@@ -51,6 +51,7 @@ struct choice {
     const char *backend; /* kind of the devices; of GPUs this host's, too, directly */
     uint64_t spread;     /* bytes over which transfers go on; 0: all to the same place */
     int transfers;       /* settle: before the path that is taken then is looked at */
+    bool versus;         /* one-sided beside two-sided, see versus.h */
     const char *json, *plot, *report;
 };
 

@@ -11,9 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-
-/* More than medians of one machine differ from run to run. */
-static const double notable = 1.1;
+#include "tools/perf/results.h"
 
 /* The whole file; NULL: errno says why. */
 static char *file_read(const char *path)
@@ -93,12 +91,12 @@ static void line_print(const cJSON *old, const cJSON *new)
     const cJSON *bytes = cJSON_GetObjectItem(new, "bytes");
     const cJSON *workers = cJSON_GetObjectItem(new, "workers");
     double ratio = median(new) / median(old);
-    printf("%-9s %-15s %11.0f %7.0f %12.3f %12.3f %7.2f%s\n", words_of(new, "op"),
+    printf("%-9s %-15s %9.0f %7.0f %10.3f %10.3f %6.2f%s\n", words_of(new, "op"),
            words_of(new, "path"), cJSON_IsNumber(bytes) ? bytes->valuedouble : 0,
            cJSON_IsNumber(workers) ? workers->valuedouble : 0, median(old), median(new), ratio,
-           ratio > notable       ? "  slower"
-           : ratio < 1 / notable ? "  faster"
-                                 : "");
+           ratio > RESULTS_DIFFER       ? "  slower"
+           : ratio < 1 / RESULTS_DIFFER ? "  faster"
+                                        : "");
 }
 
 omprma_status_t compare_print(const char *old_path, const char *new_path)
@@ -117,11 +115,11 @@ omprma_status_t compare_print(const char *old_path, const char *new_path)
         if (!before || !(median(each) > 0))
             continue;
         if (all++ == 0)
-            printf("%-9s %-15s %11s %7s %12s %12s %7s\n", "op", "path", "bytes", "workers",
-                   "old us", "new us", "new/old");
+            printf("%-9s %-15s %9s %7s %10s %10s %6s\n", "op", "path", "bytes", "workers", "old us",
+                   "new us", "ratio");
         line_print(before, each);
-        slower += median(each) > notable * median(before);
-        faster += median(before) > notable * median(each);
+        slower += median(each) > RESULTS_DIFFER * median(before);
+        faster += median(before) > RESULTS_DIFFER * median(each);
     }
     if (all == 0)
         status = error_set(OMPRMA_ERR_CONFIG, "--compare: %s and %s have no operation in common",

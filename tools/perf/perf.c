@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/streams.h"
+#include "base/table.h"
 #include "host/report/placement.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/options.h"
@@ -24,6 +25,7 @@
 #include "tools/launch/program.h"
 #include "tools/perf/bench.h"
 #include "tools/perf/compare.h"
+#include "tools/perf/versus.h"
 
 enum {
     KEY_OPS = 512,
@@ -36,7 +38,8 @@ enum {
     KEY_JSON,
     KEY_PLOT,
     KEY_REPORT,
-    KEY_COMPARE
+    KEY_COMPARE,
+    KEY_VERSUS
 };
 enum { REPS_MOST = 1000000 };
 
@@ -47,8 +50,8 @@ static const struct argp_option options[] = {
      HELP_OWN},
     {"paths", KEY_PATHS, "LIST", 0,
      "Which paths (default all). One or several, with commas between: raw, raw-two-sided (bare "
-     "MPI), direct (of GPUs: this host's driver, called without omprma), rma, two-sided, "
-     "auto, via-application (exchange and broadcast only)",
+     "MPI), direct (of GPUs: this host's driver, called without omprma), rma (or one-sided), "
+     "two-sided, auto, via-application (exchange and broadcast only)",
      HELP_OWN},
     {"sizes", KEY_SIZES, "FROM:TO", 0,
      "Sizes in bytes, doubling (default 8:256M). FROM:TO:FACTOR and comma lists are possible",
@@ -63,13 +66,17 @@ static const struct argp_option options[] = {
     {"transfers", KEY_TRANSFERS, "N", 0,
      "Transfers before a path is read (default 0). For settle: of each size", HELP_OWN},
     {"backend", KEY_BACKEND, "KIND", 0,
-     "Kind of the devices: native (default), or a kind of GPU. Of GPUs the driver of this host is "
-     "measured, too",
+     "Kind of the devices: native (default) or cuda. Of GPUs the driver of this host is measured, "
+     "too. There is no code for AMD GPUs in omprma-perf: perf/gpu of the sources measures them",
      HELP_OWN},
     {"json", KEY_JSON, "FILE", 0, "Write the results there as JSON", HELP_OWN},
     {"plot", KEY_PLOT, "FILE", 0, "Draw them there, as .svg or .png (needs gnuplot)", HELP_OWN},
     {"report", KEY_REPORT, "FILE", 0,
      "Write table and plots there, as one page of HTML. Without plots where gnuplot is missing",
+     HELP_OWN},
+    {"versus", KEY_VERSUS, 0, 0,
+     "Compare one-sided with two-sided data: a row for each size, with both and bare MPI's beside "
+     "each other, and what follows. --plot draws it, without gnuplot",
      HELP_OWN},
     {"compare", KEY_COMPARE, "OLD", 0,
      "Compare two files of --json, OLD and NEW. Measure nothing; print them beside each other, "
@@ -80,6 +87,7 @@ static const struct argp_option options[] = {
 struct arguments {
     struct launch launch;
     struct choice choice;
+    bool ops_given, sizes_given, paths_given;
     const char *old_results, *new_results; /* to be compared */
 };
 
@@ -93,12 +101,15 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_OPS:
         choice_ops(choice, value);
+        arguments->ops_given = true;
         return 0;
     case KEY_PATHS:
         choice_paths(choice, value);
+        arguments->paths_given = true;
         return 0;
     case KEY_SIZES:
         choice_sizes(choice, value);
+        arguments->sizes_given = true;
         return 0;
     case KEY_SPREAD:
         choice_spread(choice, value);
@@ -124,6 +135,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_COMPARE:
         arguments->old_results = value;
         return 0;
+    case KEY_VERSUS:
+        choice->versus = true;
+        return 0;
     case ARGP_KEY_ARG:
         if (arguments->old_results && !arguments->new_results) {
             arguments->new_results = value;
@@ -140,7 +154,8 @@ static const struct tool tool = {
              .usage = "[OPTION...]",
              .about = "Measures omprma's operations on its data paths, and bare MPI between the "
                       "same processes to compare with, in one job and in turns. Prints a table.",
-             .examples = "  omprma-perf -n 1 --ops launch,region --paths auto\n"
+             .examples = "  omprma-perf --versus --plot versus.svg\n"
+                         "  omprma-perf -n 1 --ops launch,region --paths auto\n"
                          "  omprma-perf --ops submit --report submit.html\n",
              .status = "0 when all went well; 1 when it could not be measured or written; 125 when "
                        "an option is wrong or the run failed.",
@@ -168,9 +183,9 @@ static omprma_status_t run_op(struct bench *bench, enum perf_op op)
     if (op == OP_IDLE || op >= OP_MAPS)
         return extras_run(bench, op);
     if (!perf_op_sized(op))
-        return session_run(bench, op, op == OP_REGION ? sizeof(int64_t) : 0);
+        return turns_run(bench, op, op == OP_REGION ? sizeof(int64_t) : 0);
     for (int i = 0; i < choice->size_count && status == OMPRMA_OK; i++)
-        status = session_run(bench, op, choice->sizes[i]);
+        status = turns_run(bench, op, choice->sizes[i]);
     return status;
 }
 
@@ -201,7 +216,8 @@ static omprma_status_t write_files(const struct bench *bench)
     if (bench->choice->json)
         status = results_write_json(&bench->results, bench->choice->json);
     if (status == OMPRMA_OK && bench->choice->plot)
-        status = plot_write(&bench->results, bench->choice->plot);
+        status = (bench->choice->versus ? versus_plot_write : plot_write)(&bench->results,
+                                                                          bench->choice->plot);
     if (status == OMPRMA_OK && bench->choice->report)
         status = report_write(&bench->results, bench->choice->report);
     return status;
@@ -241,6 +257,8 @@ static int measure(const struct choice *choice, char **argv)
         describe(&bench, argv);
     if (status == OMPRMA_OK)
         status = run_all(&bench);
+    if (status == OMPRMA_OK && choice->versus)
+        versus_print_words(&bench.results);
     bench_close(&bench);
     if (status == OMPRMA_OK)
         status = write_files(&bench);
@@ -279,13 +297,35 @@ static void check(const struct choice *choice, struct launch *launch)
         launch->workers = 2;
     else if (choice->ops & several && workers < 2)
         option_fail("--ops exchange and broadcast need two workers");
-    if (choice->plot && plot_check(choice->plot) != OMPRMA_OK)
+    if (choice->plot &&
+        (choice->versus ? versus_plot_check : plot_check)(choice->plot) != OMPRMA_OK)
         option_fail("%s", error_text());
+    check_file("--plot", choice->plot);
     check_file("--json", choice->json);
     check_file("--report", choice->report);
     if (choice->report && !plot_possible())
         log_write(LOG_WARNING, "the report will have no plots: gnuplot is not installed (Debian "
                                "package gnuplot-nox)");
+}
+
+/* Options that say the same in other words, or nothing beside these. */
+static void settle_options(struct arguments *arguments)
+{
+    const struct launch *launch = &arguments->launch;
+    struct choice *choice = &arguments->choice;
+    int workers = launch->workers ? launch->workers : launch->hosts.total;
+    if (arguments->old_results && !arguments->new_results)
+        option_fail("--compare needs two files, OLD and NEW");
+    if (arguments->old_results && (choice->versus || choice->plot || choice->report))
+        option_fail("--compare measures nothing: it goes without --versus, --plot and --report");
+    if (workers == 1 && !arguments->ops_given)
+        choice->ops &= ~(1u << OP_EXCHANGE); /* there is no other one */
+    if (!choice->versus)
+        return;
+    if (arguments->paths_given || arguments->ops_given)
+        option_fail("--versus says what is measured and on which paths: leave out --ops and "
+                    "--paths");
+    versus_choose(choice, workers != 1, arguments->sizes_given);
 }
 
 int main(int argc, char **argv)
@@ -297,8 +337,7 @@ int main(int argc, char **argv)
         return status;
     options_begin();
     argv = parse(argv, &arguments);
-    if (arguments.old_results && !arguments.new_results)
-        option_fail("--compare needs two files, OLD and NEW");
+    settle_options(&arguments);
     if (arguments.old_results) {
         status = EXIT_SUCCESS;
         if (compare_print(arguments.old_results, arguments.new_results) != OMPRMA_OK)
@@ -307,6 +346,7 @@ int main(int argc, char **argv)
         status = measure(&arguments.choice, argv);
     } else {
         check(&arguments.choice, &arguments.launch);
+        table_hand_on_width();
         argv[0] = path_self(); /* the same words again, beside the workers */
         arguments.launch.argv = argv;
         status = launch_run(&arguments.launch);

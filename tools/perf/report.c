@@ -134,25 +134,13 @@ static const struct result *find(const struct results *results, enum perf_op op,
     return found;
 }
 
-static void write_size(FILE *out, uint64_t bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-    size_t unit = 0;
-    while (unit < 3 && bytes >= 1024 && bytes % 1024 == 0) {
-        bytes /= 1024;
-        unit++;
-    }
-    fprintf(out, "%llu %s", (unsigned long long)bytes, units[unit]);
-}
-
 /* What omprma took, and bare MPI beside it where both were measured for the same size. */
 static void write_point(FILE *out, const struct result *own, const struct result *raw)
 {
     bool beside = raw && raw->bytes == own->bytes && raw->us_median > 0 && own->us_median > 0;
-    if (perf_op_sized(own->op)) {
-        write_size(out, own->bytes);
-        fputs(" in ", out);
-    }
+    char size[SIZE_WORDS_BYTES];
+    if (perf_op_sized(own->op))
+        fprintf(out, "%s in ", size_words(own->bytes, size));
     fprintf(out, "%.2f us", own->us_median);
     if (result_gbps(own) > 0 && own->us_median > 10)
         fprintf(out, ", %.3g GB/s", result_gbps(own));

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/progress_line.h"
+#include "base/table.h"
 
 static int by_value(const void *left, const void *right)
 {
@@ -38,6 +40,18 @@ void results_add(struct results *results, struct result *result, double *us, int
     }
     results->items = items;
     results->items[results->count++] = *result;
+}
+
+const char *size_words(uint64_t bytes, char text[SIZE_WORDS_BYTES])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    size_t unit = 0;
+    while (unit < 3 && bytes >= 1024 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(text, SIZE_WORDS_BYTES, "%llu %s", (unsigned long long)bytes, units[unit]);
+    return text;
 }
 
 double result_gbps(const struct result *result)
@@ -89,22 +103,37 @@ void results_clear(struct results *results)
     *results = (struct results){0};
 }
 
+/* ---- table --------------------------------------------------------------------------------- */
+
+static const struct table_column columns[] = {
+    {"op", 9, true, 0},          {"path", 15, true, 0},    {"bytes", 10, false, 0},
+    {"workers", 7, false, 4},    {"reps", 7, false, 3},    {"us min", 11, false, 2},
+    {"us median", 11, false, 0}, {"us p99", 11, false, 1}, {"GB/s", 9, false, 0},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), CELL_BYTES = 32 };
+
 void results_print(const struct results *results, size_t number)
 {
     const struct result *r = &results->items[number];
-    double gbps = result_gbps(r);
-    char remark[REMARK_BYTES];
+    char cells[COLUMNS][CELL_BYTES] = {""}, remark[REMARK_BYTES];
+    const char *row[COLUMNS] = {perf_op_names[r->op], perf_path_names[r->path]};
+    struct table table;
+    table_open(&table, stdout, "", columns, COLUMNS, table_terminal_width(STDOUT_FILENO));
     progress_line_clear();
     if (number == 0)
-        printf("%-9s %-15s %10s %8s %7s %11s %11s %11s %9s\n", "op", "path", "bytes", "workers",
-               "reps", "us min", "us median", "us p99", "GB/s");
-    printf("%-9s %-15s %10llu %8d %7d %11.3f %11.3f %11.3f", perf_op_names[r->op],
-           perf_path_names[r->path], (unsigned long long)r->bytes, r->workers, r->reps, r->us_min,
-           r->us_median, r->us_p99);
-    if (gbps > 0)
-        printf(" %9.4g", gbps);
+        table_print_titles(&table);
+    snprintf(cells[2], CELL_BYTES, "%llu", (unsigned long long)r->bytes);
+    snprintf(cells[3], CELL_BYTES, "%d", r->workers);
+    snprintf(cells[4], CELL_BYTES, "%d", r->reps);
+    snprintf(cells[5], CELL_BYTES, "%.3f", r->us_min);
+    snprintf(cells[6], CELL_BYTES, "%.3f", r->us_median);
+    snprintf(cells[7], CELL_BYTES, "%.3f", r->us_p99);
+    if (result_gbps(r) > 0)
+        snprintf(cells[8], CELL_BYTES, "%.4g", result_gbps(r));
+    for (int i = 2; i < COLUMNS; i++)
+        row[i] = cells[i];
     result_remark(r, remark);
-    printf("%s%s\n", *remark ? "  " : "", remark);
+    table_print_row(&table, row, remark);
     fflush(stdout);
 }
 

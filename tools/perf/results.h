@@ -51,6 +51,13 @@ void results_clear(struct results *results);
 /* Fills minimum, median and 99th percentile from samples, which it sorts, and adds the result. */
 void results_add(struct results *results, struct result *result, double *us, int samples);
 
+/* Medians of one machine differ by as much from run to run; more counts. */
+#define RESULTS_DIFFER 1.1
+
+/* "64 KiB". */
+enum { SIZE_WORDS_BYTES = 32 };
+const char *size_words(uint64_t bytes, char text[SIZE_WORDS_BYTES]);
+
 /* GB/s of an operation that moves data, 0 for others. */
 double result_gbps(const struct result *result);
 

@@ -31,6 +31,7 @@ static void force(struct bench *bench, enum path path)
     struct paths *paths = &bench->device->paths;
     runtime_lock(bench->runtime);
     paths->adapt = NULL;
+    paths->shared = false;
     paths->inline_submit = paths->inline_retrieve = path == PATH_INLINE ? INLINE_MOST : 0;
     paths->inline_retrieve_fused = paths->inline_retrieve;
     paths_set(paths, PATHS_SUBMIT, path == PATH_RMA ? 0 : COST_NEVER);

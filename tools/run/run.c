@@ -15,17 +15,22 @@
 #include "report/report.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/options.h"
+#include "tools/run/versus.h"
 
-enum { KEY_STATS = 512, KEY_TRACE, KEY_DRY_RUN };
+enum { KEY_STATS = 512, KEY_TRACE, KEY_VERSUS, KEY_DRY_RUN };
 
 static const struct argp_option options[] = {
     {"stats", KEY_STATS, "FILE", OPTION_ARG_OPTIONAL,
      "Print at the end what regions and transfers cost. With -v in all details; or write it to "
-     "FILE, as JSON",
+     "FILE, as JSON; if FILE ends in .csv, the regions as CSV",
      HELP_DIAGNOSTICS},
     {"trace", KEY_TRACE, "FILE", 0,
      "Write a timeline to FILE, for ui.perfetto.dev. It is Chrome's trace JSON, with files and "
      "lines of programs compiled with -g; compressed if FILE ends in .gz",
+     HELP_DIAGNOSTICS},
+    {"versus", KEY_VERSUS, NULL, 0,
+     "Compare one-sided with two-sided data for this program. Run it two times each, in turns, and "
+     "print where the time of regions differs; later runs have no stdin and no stdout",
      HELP_DIAGNOSTICS},
     {"dry-run", KEY_DRY_RUN, NULL, 0,
      "Print command lines that do the same, and end. They are mpirun's, or of --transport direct",
@@ -42,12 +47,21 @@ __attribute__((noreturn)) static void fail_without_program(const struct argp_sta
                 is_one ? state->argv[state->argc - 2] : "");
 }
 
+struct run {
+    struct launch launch;
+    bool versus;
+};
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
-    struct launch *launch = state->input;
+    struct run *run = state->input;
+    struct launch *launch = &run->launch;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = launch;
+        return 0;
+    case KEY_VERSUS:
+        run->versus = true;
         return 0;
     case KEY_STATS:
         option_set("--stats", value ? "STATS_FILE" : "STATS", value ? value : "1");
@@ -75,6 +89,21 @@ static void check_files(void)
     struct config config;
     if (config_load(&config) != OMPRMA_OK || report_try(&config) != OMPRMA_OK)
         option_fail_for_setting(error_text());
+}
+
+/* It chooses how data travels, and has the statistics for itself. */
+static void check_versus(const struct run *run)
+{
+    static const char *const others[] = {"DATA", "STATS", "STATS_FILE", "TRACE"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (option_of(others[i]))
+            option_fail("--versus runs the program in each mode, with statistics of its own: leave "
+                        "out %s",
+                        option_of(others[i]));
+    if (run->launch.dry_run)
+        option_fail("--versus: leave out --dry-run");
+    if (run->launch.runtime == RUNTIME_LLVM)
+        option_fail("--versus: leave out --runtime llvm, which does not know its regions' lines");
 }
 
 /* What hardly any program has as an option of its own. `--` says that it is meant. */
@@ -121,11 +150,13 @@ int main(int argc, char **argv)
     if (launch_internal(argc, argv, &status))
         return status;
     options_begin();
-    struct launch launch = {.offloading = true};
-    options_read(&tool, argv, &launch);
-    say_misplaced(launch.argv);
+    struct run run = {.launch = {.offloading = true}};
+    options_read(&tool, argv, &run);
+    say_misplaced(run.launch.argv);
+    if (run.versus)
+        check_versus(&run);
     check_files();
-    status = launch_run(&launch);
-    launch_clear(&launch);
+    status = run.versus ? versus_run(&run.launch) : launch_run(&run.launch);
+    launch_clear(&run.launch);
     return status;
 }

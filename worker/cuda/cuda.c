@@ -252,25 +252,12 @@ static omprma_status_t make_gpu(struct worker_device *device, int ordinal, uint6
 
 /* ---- description ---- */
 
-/* The node that the GPU hangs on, -1: not known. */
 static int numa_node(const struct cuda *cuda)
 {
-    char bus[32] = "", path[96];
-    int node = -1;
-    FILE *file;
+    char bus[32] = "";
 
-    if (cuda->driver->device_bus(bus, sizeof(bus), cuda->handle) != DRIVER_OK)
-        return -1;
-    for (char *c = bus; *c; c++)
-        *c = (char)(*c >= 'A' && *c <= 'F' ? *c + 32 : *c);
-    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/numa_node", bus);
-    file = fopen(path, "re");
-    if (!file)
-        return -1;
-    if (fscanf(file, "%d", &node) != 1)
-        node = -1;
-    fclose(file);
-    return node;
+    return cuda->driver->device_bus(bus, sizeof(bus), cuda->handle) == DRIVER_OK ? gpu_bus_node(bus)
+                                                                                 : -1;
 }
 
 static void describe(const struct worker_device *device, struct world_device *description)

@@ -272,7 +272,7 @@ static void note_parameters(const struct driver *driver, driver_function functio
 static omprma_status_t note_kernel(struct cuda *cuda, const struct cuda_module *module,
                                    driver_function function, const char *name)
 {
-    struct gpu_kernel kernel;
+    struct gpu_kernel kernel = {0};
 
     if (gpu_kernel_find(&cuda->gpu, (uint64_t)(uintptr_t)function, &kernel))
         return OMPRMA_OK;

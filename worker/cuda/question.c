@@ -10,28 +10,12 @@
 #include "base/cuda_questions.h"
 #include "worker/cuda/cuda.h"
 #include "worker/device.h"
+#include "worker/gpu/question.h"
 #include "worker/worker.h"
 
 static omprma_status_t refused(const struct cuda *cuda, int code, const char *what)
 {
     return code == DRIVER_OK ? OMPRMA_OK : driver_error(cuda->driver, code, "%s", what);
-}
-
-/* Takes `bytes` of the question. */
-static omprma_status_t take(const struct backend_ask *ask, void *to, size_t bytes)
-{
-    if (ask->bytes < bytes)
-        return error_set(OMPRMA_ERR_ARGUMENT, "question %u to a CUDA device has %zu bytes, not %zu",
-                         ask->what, ask->bytes, bytes);
-    memcpy(to, ask->question, bytes);
-    return OMPRMA_OK;
-}
-
-static omprma_status_t give(struct backend_ask *ask, const void *from, size_t bytes)
-{
-    memcpy(ask->answer, from, bytes);
-    ask->answered = bytes;
-    return OMPRMA_OK;
 }
 
 /* ---- the device ---- */
@@ -62,7 +46,7 @@ static omprma_status_t ask_device(const struct cuda *cuda, struct backend_ask *a
     struct cuda_device about;
     omprma_status_t status = describe(cuda, &about);
 
-    return status == OMPRMA_OK ? give(ask, &about, sizeof(about)) : status;
+    return status == OMPRMA_OK ? gpu_question_give(ask, &about, sizeof(about)) : status;
 }
 
 static omprma_status_t ask_summary(const struct cuda *cuda, struct backend_ask *ask)
@@ -79,7 +63,7 @@ static omprma_status_t ask_summary(const struct cuda *cuda, struct backend_ask *
                  about.attributes[CUDA_CAPABILITY_MAJOR], about.attributes[CUDA_CAPABILITY_MINOR],
                  about.driver_version / 1000, about.driver_version % 1000 / 10, about.bus_id,
                  (double)about.total_bytes / (1 << 30));
-    return give(ask, text, (size_t)bytes);
+    return gpu_question_give(ask, text, (size_t)bytes);
 }
 
 static omprma_status_t ask_memory(const struct cuda *cuda, struct backend_ask *ask)
@@ -90,7 +74,7 @@ static omprma_status_t ask_memory(const struct cuda *cuda, struct backend_ask *a
 
     memory.free_bytes = free_bytes;
     memory.total_bytes = total_bytes;
-    return code == DRIVER_OK ? give(ask, &memory, sizeof(memory))
+    return code == DRIVER_OK ? gpu_question_give(ask, &memory, sizeof(memory))
                              : refused(cuda, code, "free memory of the GPU");
 }
 
@@ -101,7 +85,7 @@ static omprma_status_t ask_peer(const struct cuda *cuda, struct backend_ask *ask
     const struct gpu *other = NULL;
     uint32_t index = 0, answer;
     int can = 0, code;
-    omprma_status_t status = take(ask, &index, sizeof(index));
+    omprma_status_t status = gpu_question_take(ask, &index, sizeof(index), 0);
 
     if (status != OMPRMA_OK)
         return status;
@@ -111,7 +95,7 @@ static omprma_status_t ask_peer(const struct cuda *cuda, struct backend_ask *ask
         return error_set(OMPRMA_ERR_ARGUMENT, "device %u of the worker is no GPU", index);
     code = cuda->driver->can_access_peer(&can, cuda->handle, cuda_of(other)->handle);
     answer = (uint32_t)can;
-    return code == DRIVER_OK ? give(ask, &answer, sizeof(answer))
+    return code == DRIVER_OK ? gpu_question_give(ask, &answer, sizeof(answer))
                              : refused(cuda, code, "access to another GPU");
 }
 
@@ -120,7 +104,7 @@ static omprma_status_t ask_peer(const struct cuda *cuda, struct backend_ask *ask
 /* Module and name, which the caller frees. */
 static omprma_status_t take_name(const struct backend_ask *ask, uint64_t *module, char **name)
 {
-    omprma_status_t status = take(ask, module, sizeof(*module));
+    omprma_status_t status = gpu_question_take(ask, module, sizeof(*module), 0);
 
     if (status != OMPRMA_OK)
         return status;
@@ -168,13 +152,13 @@ static omprma_status_t ask_global(struct cuda *cuda, struct backend_ask *ask)
         status = module_find_global(cuda, module, name, &about.address, &bytes);
     free(name);
     about.bytes = bytes;
-    return status == OMPRMA_OK ? give(ask, &about, sizeof(about)) : status;
+    return status == OMPRMA_OK ? gpu_question_give(ask, &about, sizeof(about)) : status;
 }
 
 static omprma_status_t ask_unload(struct cuda *cuda, const struct backend_ask *ask)
 {
     uint64_t module = 0;
-    omprma_status_t status = take(ask, &module, sizeof(module));
+    omprma_status_t status = gpu_question_take(ask, &module, sizeof(module), 0);
 
     return status == OMPRMA_OK ? module_unload(cuda, module) : status;
 }
@@ -204,7 +188,7 @@ static omprma_status_t ask_setting(struct cuda *cuda, struct backend_ask *ask)
     size_t limit = 0;
     int value = 0, code;
     int64_t answer;
-    omprma_status_t status = take(ask, &setting, sizeof(setting));
+    omprma_status_t status = gpu_question_take(ask, &setting, sizeof(setting), 0);
 
     if (status == OMPRMA_OK && of_function)
         status = check_kernel(cuda, setting.object, &function);
@@ -230,7 +214,7 @@ static omprma_status_t ask_setting(struct cuda *cuda, struct backend_ask *ask)
     if (ask->what == CUDA_SET_FUNCTION_ATTRIBUTE || ask->what == CUDA_SET_LIMIT)
         return OMPRMA_OK;
     answer = of_function ? value : (int64_t)limit;
-    return give(ask, &answer, sizeof(answer));
+    return gpu_question_give(ask, &answer, sizeof(answer));
 }
 
 static omprma_status_t ask_occupancy(struct cuda *cuda, struct backend_ask *ask)
@@ -239,7 +223,7 @@ static omprma_status_t ask_occupancy(struct cuda *cuda, struct backend_ask *ask)
     struct cuda_occupancy_question question;
     struct cuda_occupancy answer = {0};
     driver_function function = NULL;
-    omprma_status_t status = take(ask, &question, sizeof(question));
+    omprma_status_t status = gpu_question_take(ask, &question, sizeof(question), 0);
     int code;
 
     if (status == OMPRMA_OK)
@@ -253,7 +237,7 @@ static omprma_status_t ask_occupancy(struct cuda *cuda, struct backend_ask *ask)
     else
         code = driver->best_block(&answer.blocks, &answer.block_threads, function, NULL,
                                   question.shared_bytes, question.block_limit, question.flags);
-    return code == DRIVER_OK ? give(ask, &answer, sizeof(answer))
+    return code == DRIVER_OK ? gpu_question_give(ask, &answer, sizeof(answer))
                              : refused(cuda, code, "occupancy of a kernel");
 }
 

@@ -31,6 +31,8 @@ struct gpu_kernel {
     int32_t parameters;      /* how many it has; less than 0: the driver does not say */
     bool words;              /* none of them is larger than 8 bytes */
     bool prints;             /* it may print, which shows once its stream or event was waited for */
+    /* What a launch has to give it, where the driver does not by itself; else 0. */
+    uint32_t argument_bytes, group_bytes, private_bytes;
     char name[GPU_NAME_BYTES];
 };
 
@@ -43,6 +45,9 @@ struct gpu_driver {
     int invalid;   /* an argument is wrong; of copies and fills: an address is no memory */
     int no_memory; /* the GPU, or the driver, has none left */
     bool (*is_fatal)(int code); /* the GPU runs nothing any more, and no call on it succeeds */
+
+    /* What a kernel used that is no memory, once the GPU is lost; 0: unknown. May be NULL. */
+    uint64_t (*fault_address)(const struct gpu *gpu);
 
     /* Sets the error "WHAT: text of the code", with the code. Returns the status that fits. */
     omprma_status_t (*error)(const struct gpu *gpu, int code, const char *what);

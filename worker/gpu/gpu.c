@@ -5,6 +5,7 @@
  * refuses everything, and the helper thread may be in there. The driver does not say which kernel
  * it was: the line names those whose end had not been seen, each once, the first ones first.
  */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,6 +92,8 @@ void gpu_note_fault(struct gpu *gpu, int code)
     gpu_error(gpu, code, "%.96s: %.300s", gpu->name, names);
     snprintf(gpu->fault, sizeof(gpu->fault), "%s", error_text());
     gpu->device->fault_code = code;
+    if (gpu->driver->fault_address)
+        gpu->device->fault_address = gpu->driver->fault_address(gpu);
 }
 
 const char *gpu_fault(struct worker_device *device)
@@ -125,6 +128,26 @@ void gpu_unpin(struct worker_device *device, void *memory)
         return;
     gpu_enter(gpu);
     gpu->driver->host_unlock(gpu, memory);
+}
+
+/* ---- where it is ---- */
+
+int gpu_bus_node(const char *bus)
+{
+    char path[96];
+    int node = -1;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.32s/numa_node", bus);
+    for (char *c = path; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    file = fopen(path, "re");
+    if (!file)
+        return -1;
+    if (fscanf(file, "%d", &node) != 1)
+        node = -1;
+    fclose(file);
+    return node;
 }
 
 /* ---- life ---- */

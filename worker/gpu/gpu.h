@@ -117,6 +117,9 @@ omprma_status_t gpu_range_error(const struct gpu *gpu, int code, const char *wha
 /* Nothing that is under way ends any more; the core is told by fault(). */
 void gpu_note_fault(struct gpu *gpu, int code);
 
+/* The node of memory that a place on the PCI bus hangs on, "0000:C1:00.0"; -1: not known. */
+int gpu_bus_node(const char *bus);
+
 /* ---- helper_thread.c */
 
 omprma_status_t gpu_helper_start(struct gpu *gpu);

@@ -150,6 +150,9 @@ static void text_add_fault(struct words *words, const siginfo_t *info, const uco
     uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
     uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    bool overflow = info->si_code > 0 && info->si_code != SI_KERNEL &&
+                    (info->si_signo == SIGSEGV || info->si_signo == SIGBUS) &&
+                    address - (sp - OVERFLOW_BYTES) < OVERFLOW_BYTES + 4096;
 
     if (text_add_misaligned(words, info, pc, scene))
         return;
@@ -165,7 +168,7 @@ static void text_add_fault(struct words *words, const siginfo_t *info, const uco
             text_add(words, "(not a valid pointer)");
         else
             text_add_hex(words, address);
-        if (info->si_code != SI_KERNEL && address - (sp - OVERFLOW_BYTES) < OVERFLOW_BYTES + 4096)
+        if (overflow)
             text_add(words, ", stack overflow");
     }
     text_add_pc(words, pc);
@@ -176,6 +179,9 @@ static void text_add_fault(struct words *words, const siginfo_t *info, const uco
                                           : ", reading");
     }
     text_add(words, ")");
+    if (overflow)
+        text_add(words, ": have smaller local variables, or raise the limit before omprma-run, "
+                        "ulimit -s, and for threads OMP_STACKSIZE");
     if (info->si_signo == SIGSEGV && info->si_code != SI_KERNEL && address < NULL_BYTES)
         text_add(words, ": that is a null pointer");
 }

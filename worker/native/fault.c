@@ -207,16 +207,38 @@ static void trace_print(const char *kernel, char *frames)
         log_write(LOG_DETAIL, "the backtrace cannot be printed: %s", strerror(errno));
 }
 
+/* Some functions are called only after a certain mistake. */
+static const char *advice(const char *frames)
+{
+    static const char lock[] = ": a lock that was initialized outside of the region is none there: "
+                               "use critical or atomic, or omp_init_lock() in the region";
+    static const struct {
+        const char *called, *words;
+    } known[] = {
+        {" std::terminate() in ", ", by std::terminate(): did an exception leave the region? Catch "
+                                  "it inside"},
+        {"_set_lock in libomp", lock},
+        {"_set_nest_lock in libomp", lock},
+        {"_test_lock in libomp", lock},
+        {"_unset_lock in libomp", lock},
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (strstr(frames, known[i].called))
+            return known[i].words;
+    return "";
+}
+
 static void compose(struct fault *fault, char *answer)
 {
     const struct crash *crash = fault->crash;
     char *rest = answer;
     const char *kernel = line_take(&rest), *place = line_take(&rest);
 
-    snprintf(fault->text, sizeof(fault->text), "kernel %.250s%.*s%s%.200s%s", kernel,
+    snprintf(fault->text, sizeof(fault->text), "kernel %.250s%.*s%s%.200s%s%s", kernel,
              (int)(crash->scene.verb_end - crash->scene.name_end),
              crash->text + crash->scene.name_end, *place ? " at " : "", place,
-             crash->text + crash->scene.verb_end);
+             crash->text + crash->scene.verb_end, advice(rest));
     trace_print(kernel, rest);
 }
 

@@ -21,7 +21,7 @@
 #include "base/fault.h"
 #include "base/kernel_name.h"
 #include "base/log.h"
-#include "control/direct/join.h"
+#include "control/agent/join.h"
 #include "worker/native/image_file.h"
 #include "worker/native/stand_in.h"
 
@@ -281,10 +281,16 @@ static omprma_status_t load_failed(const struct image *image, const char *why)
                          "%s cannot be loaded: %s; workers have no sanitizer: compile and link "
                          "device code without, -fsanitize=... -Xopenmp-target -fno-sanitize=all",
                          image->label, why);
-    if (strstr(why, "undefined symbol") || strstr(why, "version `"))
+    if (strstr(why, "undefined symbol"))
         return error_set(OMPRMA_ERR_SYMBOL,
-                         "%s cannot be loaded: %s; link the library that defines it into the "
-                         "target code, or put the right version first: LD_LIBRARY_PATH=%s",
+                         "%s cannot be loaded: %s; if the program defines it, put it between "
+                         "'declare target' and its end there; if a library does, link that into "
+                         "the target code, or put the right version first: LD_LIBRARY_PATH=%s",
+                         image->label, why, searched ? folders : "(empty)");
+    if (strstr(why, "version `"))
+        return error_set(OMPRMA_ERR_SYMBOL,
+                         "%s cannot be loaded: %s; put the right version first: "
+                         "LD_LIBRARY_PATH=%s",
                          image->label, why, searched ? folders : "(empty)");
     return error_set(OMPRMA_ERR_IMAGE, "%s cannot be loaded: %s", image->label, why);
 }

@@ -36,23 +36,26 @@ static void give(struct memory *memory, uint64_t bytes)
 }
 
 /* Maps and attaches it. */
-static omprma_status_t make(struct memory *memory, uint64_t bytes, uint64_t wish, void **mapped)
+static omprma_status_t make(struct memory *memory, uint64_t bytes, uint64_t wish,
+                            struct place_file *file, void **mapped)
 {
     const struct place_memory where = {.huge_pages = memory->huge_pages,
                                        .below = datapath_below(memory->path),
-                                       .wish = (void *)(uintptr_t)wish};
+                                       .wish = (void *)(uintptr_t)wish,
+                                       .file = memory->shared && memory->count == 0 ? file : NULL};
     omprma_status_t status = place_map(memory->place, bytes, &where, mapped);
 
     if (status != OMPRMA_OK)
         return status;
     status = attach(memory, *mapped, bytes);
     if (status != OMPRMA_OK)
-        place_unmap(*mapped, bytes);
+        place_unmap(*mapped, bytes, file);
     return status;
 }
 
 omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t wish, uint64_t *base)
 {
+    struct place_file file = {.fd = -1};
     void *mapped = NULL;
     omprma_status_t status;
 
@@ -70,13 +73,13 @@ omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t wish
     status = take(memory, bytes);
     if (status != OMPRMA_OK)
         return status;
-    status = make(memory, bytes, wish, &mapped);
+    status = make(memory, bytes, wish, &file, &mapped);
     if (status != OMPRMA_OK) {
         give(memory, bytes);
         return status;
     }
     memory->arenas[memory->count++] =
-        (struct memory_arena){.base = (uint64_t)(uintptr_t)mapped, .bytes = bytes};
+        (struct memory_arena){.base = (uint64_t)(uintptr_t)mapped, .bytes = bytes, .file = file};
     memory->used_bytes += bytes;
     *base = (uint64_t)(uintptr_t)mapped;
     return OMPRMA_OK;
@@ -89,7 +92,7 @@ static void drop(struct memory *memory, int index)
 
     if (memory->path && memory->path->detach)
         memory->path->detach(memory->path, base);
-    place_unmap(base, arena->bytes);
+    place_unmap(base, arena->bytes, &arena->file);
     give(memory, arena->bytes);
     memory->used_bytes -= arena->bytes;
     *arena = memory->arenas[--memory->count];
@@ -117,6 +120,14 @@ bool memory_holds(const struct memory *memory, uint64_t address, uint64_t bytes)
             return true;
     }
     return false;
+}
+
+struct shm_address memory_file(const struct memory *memory, uint64_t base)
+{
+    for (int i = 0; i < memory->count; i++)
+        if (memory->arenas[i].base == base && memory->arenas[i].file.fd >= 0)
+            return memory->arenas[i].file.address;
+    return (struct shm_address){0};
 }
 
 void memory_close(struct memory *memory)

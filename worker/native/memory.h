@@ -20,6 +20,7 @@ struct memory {
     struct datapath *path; /* NULL: nothing to attach to. Outlives the arenas */
     const struct place *place;
     bool huge_pages;
+    bool shared; /* the first arena lies in a file that the program can map */
     struct quota
         *quota; /* with other programs; NULL: the memory is this one's alone. Outlives it */
     uint64_t quota_bytes;             /* of all programs together */
@@ -27,6 +28,7 @@ struct memory {
     int count;
     struct memory_arena {
         uint64_t base, bytes;
+        struct place_file file;
     } arenas[WIRE_ARENAS_MOST];
 };
 
@@ -40,6 +42,9 @@ omprma_status_t memory_release(struct memory *memory, uint64_t base);
 
 /* True if [address, address + bytes) lies inside one arena. */
 bool memory_holds(const struct memory *memory, uint64_t address, uint64_t bytes);
+
+/* What opens the file of the arena that begins there. pid 0: there is none. */
+struct shm_address memory_file(const struct memory *memory, uint64_t base);
 
 /* Releases all arenas. */
 void memory_close(struct memory *memory);

@@ -56,6 +56,11 @@ static enum backend_step native_release(struct worker_device *device, struct bac
     return over(job, memory_release(&native_of(device)->memory, address));
 }
 
+static struct shm_address native_file(const struct worker_device *device, uint64_t address)
+{
+    return memory_file(&native_of(device)->memory, address);
+}
+
 static enum backend_step refuse_range(struct backend_job *job, const struct backend_copy *copy,
                                       uint64_t address, uint64_t bad)
 {
@@ -217,6 +222,7 @@ static const struct backend native_backend = {
     .times_launches = true,
     .touch = native_touch,
     .grow = native_grow,
+    .file = native_file,
     .release = native_release,
     .copy = native_copy,
     .fill = native_fill,
@@ -242,6 +248,7 @@ omprma_status_t native_open(struct worker_device *device, const struct native_op
     native->memory.path = options->path;
     native->memory.place = options->place;
     native->memory.huge_pages = options->huge_pages;
+    native->memory.shared = options->shared;
     native->memory.limit_bytes = options->memory_bytes;
     native->memory.quota = options->quota;
     native->memory.quota_bytes = options->quota_bytes;

@@ -38,6 +38,7 @@ struct native_options {
     int lanes;
     bool on_main; /* the main thread runs its kernels; lanes is 1 */
     bool huge_pages;
+    bool shared;      /* the program may map its first arena */
     bool any_address; /* kernels need not be of an image (tests) */
 };
 

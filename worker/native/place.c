@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "control/shm/arena.h"
 #include "worker/map.h"
 #include "worker/free_memory.h"
 
@@ -511,12 +512,30 @@ static size_t map_bytes(uint64_t bytes)
     return (bytes + page - 1) / page * page + page;
 }
 
+static bool is_huge(size_t length, const struct place_memory *where)
+{
+    return where->huge_pages && length >= HUGE_PAGE_BYTES;
+}
+
 static void *map(size_t length, const struct place_memory *where)
 {
-    bool huge = where->huge_pages && length >= HUGE_PAGE_BYTES;
+    bool huge = is_huge(length, where);
     if (where->wish)
         return map_wished(length, where->wish, where->below, huge);
     return huge ? map_huge(length, where->below) : map_below(length, where->below);
+}
+
+/* Of huge pages or not at all. What the program does not get at goes by other paths. */
+static void share(void *start, size_t length, const struct place_memory *where)
+{
+    struct place_file *file = where->file;
+
+    *file = (struct place_file){.fd = -1};
+    errno = ENOTSUP;
+    if (is_huge(length, where))
+        file->fd = arena_share(start, length, &file->address);
+    if (file->fd < 0)
+        log_write(LOG_CHOICE, "the program cannot map this worker's memory: %s", strerror(errno));
 }
 
 omprma_status_t place_map(const struct place *place, uint64_t bytes,
@@ -532,6 +551,8 @@ omprma_status_t place_map(const struct place *place, uint64_t bytes,
                          "OMPRMA_ARENA to less",
                          units_bytes((double)bytes, size, sizeof(size)),
                          strerror(length ? errno : ENOMEM));
+    if (where->file)
+        share(start, length, where);
     /* A preference: without it, or where containers forbid it, the first touch decides. */
     if (place->description.numa_node >= 0 && !place->description.shared)
         hwloc_set_area_membind(place->topology, start, length, place->share, HWLOC_MEMBIND_BIND, 0);
@@ -539,8 +560,10 @@ omprma_status_t place_map(const struct place *place, uint64_t bytes,
     return OMPRMA_OK;
 }
 
-void place_unmap(void *base, uint64_t bytes)
+void place_unmap(void *base, uint64_t bytes, const struct place_file *file)
 {
     if (base)
         munmap(base, map_bytes(bytes));
+    if (file && file->fd >= 0)
+        close(file->fd);
 }

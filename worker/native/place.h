@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <omprma/omprma.h>
 
+#include "control/shm/memory.h"
+
 struct place;
 
 struct place_description {
@@ -73,17 +75,25 @@ omprma_status_t place_apply_lane(const struct place *place, int lane);
 /* The cpus of one lane as an hwloc list string, for tests and omprma-info. */
 void place_lane_list(const struct place *place, int lane, char *text, size_t bytes);
 
+/* The file behind an arena that another process of the host may map. */
+struct place_file {
+    int fd; /* -1: there is none */
+    struct shm_address address;
+};
+
 /* Where memory for an arena is to be, and how. */
 struct place_memory {
-    bool huge_pages;   /* are advised */
-    const void *below; /* where it ends at the latest; NULL: anywhere */
-    void *wish;        /* where it begins; NULL: anywhere */
+    bool huge_pages;         /* are advised */
+    const void *below;       /* where it ends at the latest; NULL: anywhere */
+    void *wish;              /* where it begins; NULL: anywhere */
+    struct place_file *file; /* what lies behind it is noted there; NULL: nothing does */
 };
 
 /* Memory for an arena: mmap'd, on the share's NUMA node, one extra page beyond `bytes` (see quirk
- * "end of region"). Errors: ADDRESS (it cannot begin there), DEVICE_MEMORY. */
+ * "end of region"). Where no file can be had, it does without, and a line says so. Errors: ADDRESS
+ * (it cannot begin there), DEVICE_MEMORY. */
 omprma_status_t place_map(const struct place *place, uint64_t bytes,
                           const struct place_memory *where, void **base);
-void place_unmap(void *base, uint64_t bytes);
+void place_unmap(void *base, uint64_t bytes, const struct place_file *file); /* NULL: none */
 
 #endif

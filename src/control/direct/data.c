@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "control/direct/join.h"
+#include "control/agent/join.h"
 #include "control/direct/world.h"
 
 enum {

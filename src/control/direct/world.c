@@ -20,8 +20,8 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "control/agent/join.h"
 #include "control/datapath.h"
-#include "control/direct/join.h"
 #include "control/direct/local_rank.h"
 #include "control/shm/single_copy.h"
 

@@ -35,6 +35,9 @@ static const struct quirk table[] = {
      "the request's own word is looked up among the attached regions, and whatever lies in front "
      "of "
      "the table serves as its key: a crash unless that is zero"},
+    {QUIRK_CALLS_WAIT, "calls-wait", LIBRARY_OPENMPI, "ucx", V4_0, V_END,
+     "within a host data goes two-sided, unless one-sided is asked for",
+     "MPI_Put and MPI_Get themselves wait for a target that does not poll, and with them all else"},
     {QUIRK_ATTACH_32, "attach-limit", LIBRARY_OPENMPI, "ucx", V4_0, V_END,
      "at most 31 arenas per worker", "the 33rd MPI_Win_attach fails with MPI_ERR_INTERN"},
     {QUIRK_ATTACH_64, "attach-limit", LIBRARY_OPENMPI, "rdma", V4_0, V_END,

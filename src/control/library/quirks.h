@@ -28,7 +28,8 @@ enum quirk_id {
     QUIRK_PUT_LEAK = 1 << 10,        /* puts within a host are small */
     QUIRK_TABLE_RACE_NEAR = 1 << 11, /* as QUIRK_TABLE_RACE, within a host */
     QUIRK_SLOW_LARGE = 1 << 12,      /* large transfers may take longer than messages by much */
-    QUIRK_PEERS_END = 1 << 13        /* over UCX a process may end as its peer does */
+    QUIRK_PEERS_END = 1 << 13,       /* over UCX a process may end as its peer does */
+    QUIRK_CALLS_WAIT = 1 << 14       /* the calls that begin transfers wait for the target */
 };
 
 struct quirk {

@@ -326,6 +326,7 @@ static void learn_properties(struct world *world)
 {
     world->can.target_is_passive =
         strcmp(world->component, "rdma") == 0 && !(world->mpi->quirks & QUIRK_TARGET_POLLS);
+    world->can.calls_wait = world->mpi->quirks & QUIRK_CALLS_WAIT;
     world->can.attach_needs_quiet = world->mpi->quirks & (QUIRK_TABLE_RACE | QUIRK_TABLE_RACE_NEAR);
     world->can.ends_with_peer = world->mpi->quirks & QUIRK_PEERS_END;
     world->can.may_be_slow = world->mpi->quirks & QUIRK_SLOW_LARGE;

@@ -37,6 +37,7 @@ struct shared {
     int32_t pipe;      /* the owner's descriptor of the pipe, plus 1; 0: there is none */
     _Alignas(64) _Atomic uint32_t asleep;
     _Alignas(64) _Atomic int32_t cpu; /* plus 1; 0: not told */
+    _Atomic uint32_t looks;
     _Alignas(64) uint8_t rest[];
 };
 
@@ -198,6 +199,19 @@ void doorbell_tell_cpu(struct doorbell *bell)
 int doorbell_cpu(const struct doorbell *bell)
 {
     return bell ? atomic_load_explicit(&bell->shared->cpu, memory_order_relaxed) - 1 : -1;
+}
+
+void doorbell_tell_look(struct doorbell *bell)
+{
+    if (bell)
+        atomic_store_explicit(&bell->shared->looks,
+                              atomic_load_explicit(&bell->shared->looks, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+}
+
+uint32_t doorbell_looks(const struct doorbell *bell)
+{
+    return bell ? atomic_load_explicit(&bell->shared->looks, memory_order_relaxed) : 0;
 }
 
 omprma_status_t doorbell_stay(struct doorbell *bell)

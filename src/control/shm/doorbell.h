@@ -59,6 +59,12 @@ bool doorbell_sleep_at(struct doorbell *bell, const int descriptors[DOORBELL_DES
 void doorbell_tell_cpu(struct doorbell *bell);
 int doorbell_cpu(const struct doorbell *bell);
 
+/* Tells peers of the host that the owner has looked for what they send; how often it has, as a peer
+ * sees it. A number that changes says that the owner runs. A bell that is NULL tells nothing, and
+ * stays at 0. Telling: one thread at a time. */
+void doorbell_tell_look(struct doorbell *bell);
+uint32_t doorbell_looks(const struct doorbell *bell);
+
 /* Withdraws the announcement without sleeping. */
 void doorbell_cancel(struct doorbell *bell);
 

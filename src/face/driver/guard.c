@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include <omprma_private/starting.h>
+
 #include "face/driver/host_call.h"
 #include "face/ending.h"
 #include "face/gate.h"
@@ -62,7 +64,9 @@ enum guard guard_look(void)
 {
     if (atomic_load_explicit(&guard.open, memory_order_acquire))
         return gate_closed() ? GUARD_ENDED : GUARD_OPEN;
-    return atomic_load(&guard.forked) ? GUARD_FORKED : GUARD_NOT_STARTED;
+    if (atomic_load(&guard.forked))
+        return GUARD_FORKED;
+    return omprma_starting() ? GUARD_STARTING : GUARD_NOT_STARTED;
 }
 
 enum guard guard_enter(void)

@@ -19,7 +19,8 @@ enum guard {
     GUARD_OPEN,
     GUARD_NOT_STARTED, /* in this process */
     GUARD_FORKED,      /* the same, and it cannot be: a child of a process that has started */
-    GUARD_ENDED,       /* the process ends */
+    GUARD_STARTING, /* the same, and this thread starts omprma: a library of MPI's looks for GPUs */
+    GUARD_ENDED,    /* the process ends */
     GUARD_IN_HOST_CALL /* on the thread that calls the program's functions, see host_call.h */
 };
 

@@ -227,7 +227,7 @@ omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const omprma_add
         return OMPRMA_OK;
     if (!from)
         return error_set(OMPRMA_ERR_ARGUMENT, "broadcast of %zu bytes from NULL", bytes);
-    status = memory_check_now("broadcast", from, bytes, false);
+    status = memory_check_now(queues[0]->device, from, bytes, false);
     if (status != OMPRMA_OK)
         return status;
     b.arena = calloc(count, sizeof(*b.arena));

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include <omprma_private/common.h>
+
 #include "base/error.h"
 #include "host/calls/call.h"
 #include "host/check/check.h"
@@ -78,7 +80,7 @@ omprma_status_t exchange_append(const struct exchange *x, struct operation **arr
     const struct device *from = x->queue->device;
     struct hop hop = hop_of(x);
     const struct path_ops *path = choose(&hop);
-    struct carried carried = {x->queue, DATA_EXCHANGE, path->path, x->bytes, 0};
+    struct carried carried = {x->queue, DATA_EXCHANGE, path->path, x->bytes, 0, x->to_device};
     struct operation *operation;
     omprma_status_t status = stage(path, &hop)->append(&hop, &operation);
 
@@ -142,4 +144,23 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
         status = queue_append_wait(queue, arrived, WAIT_EXCHANGE);
     operation_drop(&queue->device->runtime->operations, arrived);
     return call_end(queue, status);
+}
+
+omprma_status_t omprma_exchange_cost(int from, int to, omprma_exchange_cost_t *cost)
+{
+    struct runtime *runtime;
+    struct device *from_device, *to_device;
+    omprma_status_t status = runtime_require(&runtime);
+
+    if (status == OMPRMA_OK)
+        status = device_find(runtime, from, &from_device);
+    if (status == OMPRMA_OK)
+        status = device_find(runtime, to, &to_device);
+    if (status != OMPRMA_OK)
+        return status;
+    runtime_lock(runtime);
+    const struct exchange_paths *paths = exchange_paths_of(from_device, to_device);
+    *cost = (omprma_exchange_cost_t){from_device->paths.round_trip_us, paths->us[paths->way]};
+    runtime_unlock(runtime);
+    return OMPRMA_OK;
 }

@@ -214,8 +214,8 @@ static omprma_status_t append_region(struct omprma_queue *queue, const omprma_re
     omprma_status_t status = OMPRMA_OK;
 
     if (region->back_bytes)
-        status =
-            submit_place_parts(region->parts, region->part_count, region->back_bytes, &to, &parts);
+        status = submit_place_parts(queue, region->parts, region->part_count, region->back_bytes,
+                                    &to, &parts);
     if (status != OMPRMA_OK)
         return status;
     if (queue->device->check)

@@ -10,19 +10,21 @@
 
 #include "base/access.h"
 #include "base/error.h"
+#include "host/core/device.h"
 
-static omprma_status_t refuse(const char *device, enum access_answer answer, const void *at,
-                              uint64_t bytes, bool write, uint64_t bad)
+static omprma_status_t refuse(const struct device *device, enum access_answer answer,
+                              const void *at, uint64_t bytes, bool write, uint64_t bad)
 {
     return error_set(OMPRMA_ERR_ARGUMENT,
                      "%s%s%s of %llu bytes: memory of the program at %p, byte %llu, %s",
-                     device ? device : "", device ? ": " : "", write ? "retrieve" : "submit",
-                     (unsigned long long)bytes, (void *)(uintptr_t)bad,
-                     (unsigned long long)(bad - (uintptr_t)at),
+                     device ? device_name(device) : "", device ? ": " : "",
+                     write ? "retrieve" : "submit", (unsigned long long)bytes,
+                     (void *)(uintptr_t)bad, (unsigned long long)(bad - (uintptr_t)at),
                      access_words(answer, write ? ACCESS_WRITE : ACCESS_READ));
 }
 
-omprma_status_t memory_check_now(const char *device, const void *at, uint64_t bytes, bool write)
+omprma_status_t memory_check_now(const struct device *device, const void *at, uint64_t bytes,
+                                 bool write)
 {
     uint64_t bad = 0;
     enum access_answer answer = access_look(at, bytes, write ? ACCESS_WRITE : ACCESS_READ, &bad);
@@ -30,19 +32,25 @@ omprma_status_t memory_check_now(const char *device, const void *at, uint64_t by
     return answer == ACCESS_GRANTED ? OMPRMA_OK : refuse(device, answer, at, bytes, write, bad);
 }
 
-omprma_status_t memory_check(const char *device, const void *at, uint64_t bytes, bool write)
+omprma_status_t memory_check_known(const struct device *device, const void *at, uint64_t bytes,
+                                   bool write)
 {
     uint64_t bad = 0;
-    enum access_answer answer;
+    enum access_answer answer =
+        access_look_small(at, bytes, write ? ACCESS_WRITE : ACCESS_READ, &bad);
 
-    if (bytes > OMPRMA_COPIED_SUBMIT)
-        return memory_check_now(device, at, bytes, write);
-    answer = access_look_small(at, bytes, write ? ACCESS_WRITE : ACCESS_READ, &bad);
     return answer == ACCESS_GRANTED ? OMPRMA_OK : refuse(device, answer, at, bytes, write, bad);
 }
 
-omprma_status_t memory_check_runs(const char *device, const void *at, const struct shape *shape,
-                                  bool write)
+omprma_status_t memory_check(const struct device *device, const void *at, uint64_t bytes,
+                             bool write)
+{
+    return bytes > OMPRMA_COPIED_SUBMIT ? memory_check_now(device, at, bytes, write)
+                                        : memory_check_known(device, at, bytes, write);
+}
+
+omprma_status_t memory_check_runs(const struct device *device, const void *at,
+                                  const struct shape *shape, bool write)
 {
     uint64_t runs = shape_runs(shape);
     const char *begin = at;

@@ -12,15 +12,24 @@
 
 #include "base/shape.h"
 
-/* `write`: it receives data. What is small is copied by ourselves, and looked at as pages were when
- * they were last used. Errors: ARGUMENT. */
-omprma_status_t memory_check(const char *device, const void *at, uint64_t bytes, bool write);
+struct device;
+
+/* `device`: the error names it, unless NULL. `write`: it receives data. What is small is copied by
+ * ourselves, and looked at as pages were when they were last used. Errors: ARGUMENT. */
+omprma_status_t memory_check(const struct device *device, const void *at, uint64_t bytes,
+                             bool write);
+
+/* The same, of any size, of what this process copies by itself, which ends like any other use of a
+ * wrong address where pages that were granted before are gone. */
+omprma_status_t memory_check_known(const struct device *device, const void *at, uint64_t bytes,
+                                   bool write);
 
 /* The same of what is handed to MPI, however little it is. */
-omprma_status_t memory_check_now(const char *device, const void *at, uint64_t bytes, bool write);
+omprma_status_t memory_check_now(const struct device *device, const void *at, uint64_t bytes,
+                                 bool write);
 
 /* The same of all runs. */
-omprma_status_t memory_check_runs(const char *device, const void *at, const struct shape *shape,
-                                  bool write);
+omprma_status_t memory_check_runs(const struct device *device, const void *at,
+                                  const struct shape *shape, bool write);
 
 #endif

@@ -147,9 +147,12 @@ static omprma_status_t append_middle(const struct packed *packed, struct piece *
 {
     const struct device *from = packed->from.device, *to = packed->to.device;
     struct observer *observers = packed->pieces.queue->device->runtime->observers;
-    const struct carried carried = {packed->pieces.queue, data_of(packed),
-                                    from == to ? PATH_INLINE : PATH_PACKED, bytes_of(packed, piece),
-                                    0};
+    const struct carried carried = {packed->pieces.queue,
+                                    data_of(packed),
+                                    from == to ? PATH_INLINE : PATH_PACKED,
+                                    bytes_of(packed, piece),
+                                    0,
+                                    from && from != to ? to : NULL};
 
     if (!packed->shared && from != to)
         return from && to ? append_exchange(packed, piece) : append_move(packed, piece, !from);

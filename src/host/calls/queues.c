@@ -90,7 +90,7 @@ omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
     queue->waiters--;
     *done = queue_is_idle(queue);
     if (*done)
-        observe_idle(queue->device->runtime->observers, queue, NULL);
+        observe_idle(queue->device->runtime->observers, queue);
     runtime_unlock(queue->device->runtime);
     return OMPRMA_OK;
 }
@@ -229,14 +229,14 @@ omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
         status = error_set(OMPRMA_ERR_ARGUMENT, "info is NULL");
     if (status != OMPRMA_OK)
         return status;
-    if (device->memory.retired_count > 0) {
+    if (device->memory->retired_count > 0) {
         runtime_lock(device->runtime);
         blocks_release_retired(device);
         runtime_unlock(device->runtime);
     }
-    spinlock_lock(&device->memory.lock);
-    allocator_usage(device->memory.allocator, &usage);
-    spinlock_unlock(&device->memory.lock);
+    spinlock_lock(&device->memory->lock);
+    allocator_usage(device->memory->allocator, &usage);
+    spinlock_unlock(&device->memory->lock);
     *info = (omprma_device_info_t){
         .pid = device->peer->hello.bell.pid,
         .worker = device->peer->number,

@@ -156,7 +156,7 @@ static omprma_status_t check_side(struct omprma_queue *queue, const struct side 
     if (side->at == 0)
         return error_set(OMPRMA_ERR_ARGUMENT, "%s: %s of runs %s NULL", device_name(queue->device),
                          names[!to], to ? "to" : "from");
-    status = memory_check_runs(device_name(queue->device), here, &side->shape, to);
+    status = memory_check_runs(queue->device, here, &side->shape, to);
     return status == OMPRMA_OK ? submit_settle_host(queue, here, reach, to) : status;
 }
 

@@ -114,6 +114,20 @@ static omprma_status_t keep_small_source(struct omprma_queue *queue, struct oper
     return OMPRMA_OK;
 }
 
+/* A move that was appended begins, if the caller's data is to leave; drops the reference. */
+static omprma_status_t begin_move(const struct hop *hop, struct operation *move)
+{
+    struct omprma_queue *queue = hop->queue;
+    omprma_status_t status = OMPRMA_OK;
+
+    if (hop_is_submit(hop) || move->by->copies)
+        queue_advance(queue);
+    if (hop_is_submit(hop) && hop->bytes <= OMPRMA_COPIED_SUBMIT)
+        status = keep_small_source(queue, move);
+    operation_drop(&queue->device->runtime->operations, move);
+    return status;
+}
+
 /* Where memory of the program is not there, Open MPI would try for ever to copy it. */
 static omprma_status_t check_small(const struct hop *hop)
 {
@@ -121,14 +135,12 @@ static omprma_status_t check_small(const struct hop *hop)
 
     return hop->bytes > OMPRMA_COPIED_SUBMIT /* it has been looked at */
                ? OMPRMA_OK
-               : memory_check_now(device_name(hop->queue->device),
-                                  (const void *)(uintptr_t)here->at, hop->bytes,
+               : memory_check_now(hop->queue->device, (const void *)(uintptr_t)here->at, hop->bytes,
                                   !hop_is_submit(hop));
 }
 
 static omprma_status_t move_one_sided(const struct hop *hop, enum wanted wanted)
 {
-    struct omprma_queue *queue = hop->queue;
     struct operation *operation;
     omprma_status_t status = check_small(hop);
 
@@ -138,12 +150,15 @@ static omprma_status_t move_one_sided(const struct hop *hop, enum wanted wanted)
         return status;
     if (wanted >= WANTED_WAITED)
         adapt_watch(operation, wanted == WANTED_WAITED);
-    if (hop_is_submit(hop))
-        queue_advance(queue);
-    if (hop_is_submit(hop) && hop->bytes <= OMPRMA_COPIED_SUBMIT)
-        status = keep_small_source(queue, operation);
-    operation_drop(&queue->device->runtime->operations, operation);
-    return status;
+    return begin_move(hop, operation);
+}
+
+static omprma_status_t move_shared(const struct hop *hop)
+{
+    struct operation *operation;
+    omprma_status_t status = append_held(&path_shared, hop, &operation);
+
+    return status == OMPRMA_OK ? begin_move(hop, operation) : status;
 }
 
 static omprma_status_t move_staged(const struct hop *hop)
@@ -181,6 +196,8 @@ static omprma_status_t move(struct hop *hop)
 
     if (queue->unwaited && path_thread.takes(hop))
         return move_by_thread(hop);
+    if (path_shared.takes(hop))
+        return move_shared(hop);
     one_sided =
         hop_there(hop)->arena && !staged && adapt_one_sided(queue, submit, hop->bytes, &timed);
     wanted = wanted_of(queue, timed);
@@ -205,12 +222,25 @@ omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr
 
     if (device_is_staged(queue->device))
         return append_held(&path_staged, &hop, operation);
+    if (path_shared.takes(&hop))
+        return append_held(&path_shared, &hop, operation);
     if (arena && paths_one_sided(&queue->device->paths, submit, bytes))
         return append_held(&path_put_get, &hop, operation);
     return append_two_sided(&hop, WANTED_RESULT, operation);
 }
 
 /* ---- public functions ---- */
+
+/* Up to how much is looked at only once: that would take as long as the copy. */
+enum { KNOWN_MOST = 256 << 10 };
+
+static omprma_status_t check_memory(const struct hop *hop, const void *host)
+{
+    bool known = hop->bytes <= KNOWN_MOST && path_shared.takes(hop);
+
+    return known ? memory_check_known(hop->queue->device, host, hop->bytes, !hop_is_submit(hop))
+                 : memory_check(hop->queue->device, host, hop->bytes, !hop_is_submit(hop));
+}
 
 /* Takes the lock for a copy, and checks. False: there is nothing to do, or something is wrong; the
  * lock is not held then, and *status is what the call returns. */
@@ -228,15 +258,15 @@ static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t ad
                             device_name(queue->device), what, bytes, submit ? "from" : "to");
     else if (bytes > 0)
         *status = call_check_range(queue->device, what, address, bytes, &arena);
+    *hop = hop_of_program(queue, submit, address, host, bytes, arena);
     if (*status == OMPRMA_OK && bytes > 0)
-        *status = memory_check(device_name(queue->device), host, bytes, !submit);
+        *status = check_memory(hop, host);
     if (*status == OMPRMA_OK && bytes > 0)
         *status = submit_settle_host(queue, host, bytes, !submit);
     if (*status != OMPRMA_OK || bytes == 0) {
         call_end(queue, *status);
         return false;
     }
-    *hop = hop_of_program(queue, submit, address, host, bytes, arena);
     return true;
 }
 
@@ -326,20 +356,36 @@ omprma_status_t submit_check_parts(const struct device *device, size_t bytes,
                              device_name(device), parts[i].bytes, parts[i].offset, parts[i].to,
                              bytes);
     for (size_t i = 0; i < count && status == OMPRMA_OK; i++)
-        status = memory_check(device_name(device), parts[i].to, parts[i].bytes, true);
+        status = memory_check(device, parts[i].to, parts[i].bytes, true);
     return status;
 }
 
-/* Parts without bytes are left out. */
-static struct read_parts *copy_parts(const omprma_part_t *list, size_t count)
+/* Mostly that of the last one. NULL: no memory. */
+static struct read_parts *take_parts(struct omprma_queue *queue, size_t count)
 {
-    struct read_parts *parts = malloc(sizeof(*parts) + count * sizeof(*list));
+    struct read_parts *parts = queue->spare_parts;
+
+    queue->spare_parts = NULL;
+    if (parts && parts->room >= count)
+        return parts;
+    free(parts);
+    parts = malloc(sizeof(*parts) + count * sizeof(parts->part[0]));
+    if (parts)
+        parts->room = count;
+    return parts;
+}
+
+/* Parts without bytes are left out. */
+static struct read_parts *copy_parts(struct omprma_queue *queue, const omprma_part_t *list,
+                                     size_t count)
+{
+    struct read_parts *parts = take_parts(queue, count);
 
     if (!parts) {
         error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of %zu parts", count);
         return NULL;
     }
-    *parts = (struct read_parts){.begin = UINT64_MAX};
+    *parts = (struct read_parts){.begin = UINT64_MAX, .room = parts->room};
     for (size_t i = 0; i < count; i++) {
         uint64_t begin = (uint64_t)(uintptr_t)list[i].to, end = begin + list[i].bytes;
 
@@ -362,13 +408,14 @@ omprma_status_t submit_settle_parts(struct omprma_queue *queue, const omprma_par
     return status;
 }
 
-omprma_status_t submit_place_parts(const omprma_part_t *list, size_t count, uint64_t bytes,
-                                   void **to, struct read_parts **parts)
+omprma_status_t submit_place_parts(struct omprma_queue *queue, const omprma_part_t *list,
+                                   size_t count, uint64_t bytes, void **to,
+                                   struct read_parts **parts)
 {
     bool one = count == 1 && list[0].offset == 0 && list[0].bytes == bytes;
 
     *to = one ? list[0].to : NULL;
-    *parts = one ? NULL : copy_parts(list, count);
+    *parts = one ? NULL : copy_parts(queue, list, count);
     return one || *parts ? OMPRMA_OK : OMPRMA_ERR_HOST_MEMORY;
 }
 
@@ -391,7 +438,7 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
     *done = true;
     status = submit_settle_parts(queue, parts, count);
     if (status == OMPRMA_OK)
-        status = submit_place_parts(parts, count, bytes, &to, &copy);
+        status = submit_place_parts(queue, parts, count, bytes, &to, &copy);
     if (status != OMPRMA_OK)
         return status;
     hop = hop_of_program(queue, false, from, to, bytes, true);

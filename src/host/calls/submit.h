@@ -31,7 +31,8 @@ omprma_status_t submit_settle_parts(struct omprma_queue *queue, const omprma_par
 
 /* Where a result of `bytes` goes: one part that is all of it to its place, else to a copy of the
  * list, for an operation. Errors: HOST_MEMORY. */
-omprma_status_t submit_place_parts(const omprma_part_t *list, size_t count, uint64_t bytes,
-                                   void **to, struct read_parts **parts);
+omprma_status_t submit_place_parts(struct omprma_queue *queue, const omprma_part_t *list,
+                                   size_t count, uint64_t bytes, void **to,
+                                   struct read_parts **parts);
 
 #endif

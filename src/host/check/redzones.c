@@ -67,7 +67,8 @@ omprma_status_t redzones_open(struct runtime *runtime)
         return OMPRMA_OK;
     findings_open();
     for (int i = 0; i < runtime->device_count && status == OMPRMA_OK; i++)
-        status = open_device(runtime->devices[i]);
+        if (device_is_well(runtime->devices[i]))
+            status = open_device(runtime->devices[i]);
     return status;
 }
 

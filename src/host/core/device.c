@@ -5,11 +5,14 @@
  */
 #include "host/core/device.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "control/shm/arena.h"
 
 const char *device_name(const struct device *device)
 {
@@ -19,11 +22,41 @@ const char *device_name(const struct device *device)
     return text;
 }
 
+/* Where it cannot be, data goes by other paths. */
+static void map_first_arena(struct device *device)
+{
+    const struct world_device *about = &device->about;
+
+    if (!about->file.pid)
+        return;
+    device->mapped = arena_open(&about->file, about->arena, about->arena_bytes);
+    if (!device->mapped)
+        log_write(LOG_CHOICE, "%s: its memory cannot be mapped: %s", device_name(device),
+                  strerror(errno));
+}
+
+/* That of a GPU is not used where something else in the program has its addresses: the first block
+ * asks for another. */
+static omprma_status_t take_first_arena(struct device *device)
+{
+    struct device_memory *memory = device->memory;
+    const struct world_device *about = &device->about;
+
+    if (!addresses_keep(&memory->addresses, about->arena, about->arena_bytes) &&
+        device_has_driver(device)) {
+        memory->held[memory->held_count++] = (struct held_arena){about->arena, about->arena_bytes};
+        return OMPRMA_OK;
+    }
+    memory->attached_bytes = about->arena_bytes;
+    return allocator_add_arena(memory->allocator, about->arena, about->arena_bytes);
+}
+
 omprma_status_t device_make(struct peer *peer, int index, const struct world_device *about,
                             struct device **out)
 {
     struct device *device = calloc(1, sizeof(*device));
-    omprma_status_t status = OMPRMA_OK;
+    omprma_status_t status;
+    char whose[32];
 
     if (!device)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a device");
@@ -36,18 +69,15 @@ omprma_status_t device_make(struct peer *peer, int index, const struct world_dev
     device->native = strcmp(device->about.backend, "native") == 0;
     slots_open(&device->staging, about->staging, about->staging_bytes, SLOT_BYTES);
     device->about.model[sizeof(about->model) - 1] = 0;
-    spinlock_init(&device->memory.lock);
-    device->memory.allocator = allocator_create();
-    if (!device->memory.allocator)
-        status = error_set(
-            OMPRMA_ERR_HOST_MEMORY,
-            "device %d: no address space for its books; if the shell limits it (ulimit -v), "
-            "raise the limit",
-            device->number);
+    device->memory = &device->own_memory;
+    snprintf(whose, sizeof(whose), "device %d", device->number);
+    status = device_memory_open(device->memory, whose);
     if (status == OMPRMA_OK)
-        status = allocator_add_arena(device->memory.allocator, about->arena, about->arena_bytes);
-    device->memory.attached_bytes = about->arena_bytes;
-    addresses_keep(&device->memory.addresses, about->arena, about->arena_bytes);
+        status = device_memory_add(device->memory, device);
+    if (status == OMPRMA_OK)
+        status = take_first_arena(device);
+    if (status == OMPRMA_OK)
+        map_first_arena(device);
     if (status != OMPRMA_OK) {
         device_free(device);
         return status;
@@ -66,9 +96,41 @@ void device_free(struct device *device)
         free(device->packing_here);
     shm_memory_close(&device->shared);
     free(device->shared_in);
-    allocator_destroy(device->memory.allocator);
-    addresses_clear(&device->memory.addresses);
+    device_memory_close(&device->own_memory);
+    arena_close(device->mapped);
     free(device);
+}
+
+omprma_status_t device_memory_open(struct device_memory *memory, const char *whose)
+{
+    spinlock_init(&memory->lock);
+    memory->allocator = allocator_create();
+    if (memory->allocator)
+        return OMPRMA_OK;
+    return error_set(OMPRMA_ERR_HOST_MEMORY,
+                     "%s: no address space for its books; if the shell limits it (ulimit -v), "
+                     "raise the limit",
+                     whose);
+}
+
+void device_memory_close(struct device_memory *memory)
+{
+    allocator_destroy(memory->allocator);
+    addresses_clear(&memory->addresses);
+    free(memory->devices);
+}
+
+omprma_status_t device_memory_add(struct device_memory *memory, struct device *device)
+{
+    struct device **devices =
+        realloc(memory->devices, ((size_t)memory->device_count + 1) * sizeof(struct device *));
+
+    if (!devices)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of devices");
+    memory->devices = devices;
+    memory->devices[memory->device_count++] = device;
+    device->memory = memory;
+    return OMPRMA_OK;
 }
 
 omprma_status_t device_find(struct runtime *runtime, int number, struct device **device)
@@ -94,11 +156,11 @@ enum allocator_range device_classify(struct device *device, omprma_addr_t addres
     enum allocator_range range;
     omprma_addr_t start = 0;
 
-    spinlock_lock(&device->memory.lock);
-    range = allocator_classify(device->memory.allocator, address, bytes, &start, block_bytes);
+    spinlock_lock(&device->memory->lock);
+    range = allocator_classify(device->memory->allocator, address, bytes, &start, block_bytes);
     if (range == RANGE_LIVE && device_has_retired(device, start))
         range = RANGE_FREE;
-    spinlock_unlock(&device->memory.lock);
+    spinlock_unlock(&device->memory->lock);
     if (block)
         *block = start;
     return range;
@@ -106,7 +168,7 @@ enum allocator_range device_classify(struct device *device, omprma_addr_t addres
 
 bool device_has_retired(const struct device *device, omprma_addr_t block)
 {
-    const struct retired *retired = device->memory.retired_first;
+    const struct retired *retired = device->memory->retired_first;
 
     while (retired && retired->block != block)
         retired = retired->next;

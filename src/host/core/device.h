@@ -38,7 +38,9 @@ struct device {
     uint64_t *shared_in; /* by device: where its worker has it; DEVICE_SHARES_NOT: nowhere; 0: it
                           * was not told yet */
 
-    struct device_memory memory;
+    struct device_memory *memory; /* mostly its own; or one that it has in common with others */
+    struct device_memory own_memory;
+    struct arena *mapped; /* its first arena, where this process has it as well; NULL: it has not */
     _Atomic uint32_t unsettled; /* operations of its queues, or that use its memory in others', that
                                  * are not over */
     uint32_t used;              /* of those the latter */
@@ -80,6 +82,14 @@ omprma_status_t device_find(struct runtime *runtime, int number, struct device *
 /* The same for a public function, which may be called when omprma is not running: CLOSED. */
 omprma_status_t device_require(int number, struct device **device);
 
+/* An empty one, which no device has yet; `whose`: of its error's text. To be closed also after an
+ * error. Errors: HOST_MEMORY. */
+omprma_status_t device_memory_open(struct device_memory *memory, const char *whose);
+void device_memory_close(struct device_memory *memory);
+
+/* Adds a device to those that have the memory. Errors: HOST_MEMORY. */
+omprma_status_t device_memory_add(struct device_memory *memory, struct device *device);
+
 /* allocator_classify() for the device's memory. */
 enum allocator_range device_classify(struct device *device, omprma_addr_t address, uint64_t bytes,
                                      omprma_addr_t *block, uint64_t *block_bytes);
@@ -112,6 +122,13 @@ static inline bool device_is_one_sided(const struct device *device)
 {
     return device->runtime->one_sided && !device->about.apart &&
            (device->about.one_sided || device_is_staged(device));
+}
+
+/* True if the driver of a GPU chooses where its arenas are, and this process can have something
+ * else there. */
+static inline bool device_has_driver(const struct device *device)
+{
+    return !device->native && !world_is_one_process(&device->runtime->world);
 }
 
 /* True if both are the same kind of device: what one can do the other can. */

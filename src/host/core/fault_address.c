@@ -31,7 +31,7 @@ static bool program_has(uint64_t address, char *words, size_t room)
         if (strcmp(file, "[stack]") == 0 || strcmp(file, "[heap]") == 0)
             snprintf(words, room, " (%.*s of the program)", (int)strlen(file) - 2, file + 1);
         else if (slash)
-            snprintf(words, room, " (variables of %s)", slash + 1);
+            snprintf(words, room, " (%s of %s)", mode[2] == 'x' ? "code" : "variables", slash + 1);
         else
             snprintf(words, room, " (memory of the program)");
         found = true;

@@ -60,10 +60,15 @@ void observers_waits(struct observer *observers, struct omprma_queue *queue,
     TELL(observers, waits, queue, wait)
 }
 
-void observers_idle(struct observer *observers, struct omprma_queue *queue,
-                    const struct observed_wait *wait)
+void observers_waited(struct observer *observers, struct omprma_queue *queue,
+                      const struct observed_wait *wait)
 {
-    TELL(observers, idle, queue, wait)
+    TELL(observers, waited, queue, wait)
+}
+
+void observers_idle(struct observer *observers, struct omprma_queue *queue)
+{
+    TELL(observers, idle, queue)
 }
 
 void observers_carried(struct observer *observers, const struct carried *carried)

@@ -11,7 +11,7 @@
  * - ran: a worker tells when it ran a command.
  * - ended: it is over and has left its queue; operation->failure says how.
  *
- * Events of a queue: somebody waits for it, and somebody knows that it is idle. Data that was
+ * Events of a queue: somebody waits for it, has waited, and knows that it is idle. Data that was
  * carried has an event of its own.
  *
  * Thread: with runtime->lock held. An observer may remove itself while it is told something. It
@@ -40,7 +40,9 @@ struct carried {
     enum data_kind kind;
     enum path path;
     uint64_t bytes;
-    int64_t ns; /* from its beginning to its end; 0 in messages */
+    int64_t ns; /* from its beginning to its end; 0: in a message, or it may hold the end of kernels
+                 * that came before */
+    const struct device *to; /* of an exchange, whose queue is its source's; else NULL */
 };
 
 /* Functions that are NULL are not called. */
@@ -55,9 +57,10 @@ struct observer {
     void (*ended)(struct observer *observer, struct operation *operation);
     void (*waits)(struct observer *observer, struct omprma_queue *queue,
                   struct observed_wait *wait);
-    /* Somebody knows now that the queue is idle. wait: has ended by that; NULL: there was none. */
-    void (*idle)(struct observer *observer, struct omprma_queue *queue,
-                 const struct observed_wait *wait);
+    void (*waited)(struct observer *observer, struct omprma_queue *queue,
+                   const struct observed_wait *wait);
+    /* Somebody knows now that the queue is idle. */
+    void (*idle)(struct observer *observer, struct omprma_queue *queue);
     void (*carried)(struct observer *observer, const struct carried *carried);
 };
 
@@ -81,8 +84,9 @@ void observers_ran(struct observer *observers, struct operation *operation, int6
 void observers_ended(struct observer *observers, struct operation *operation);
 void observers_waits(struct observer *observers, struct omprma_queue *queue,
                      struct observed_wait *wait);
-void observers_idle(struct observer *observers, struct omprma_queue *queue,
-                    const struct observed_wait *wait);
+void observers_waited(struct observer *observers, struct omprma_queue *queue,
+                      const struct observed_wait *wait);
+void observers_idle(struct observer *observers, struct omprma_queue *queue);
 void observers_carried(struct observer *observers, const struct carried *carried);
 
 static inline void observe_appended(struct observer *observers, struct operation *operation,
@@ -110,18 +114,17 @@ static inline void observe_ended(struct observer *observers, struct operation *o
         observers_ended(observers, operation);
 }
 
-static inline void observe_idle(struct observer *observers, struct omprma_queue *queue,
-                                const struct observed_wait *wait)
+static inline void observe_idle(struct observer *observers, struct omprma_queue *queue)
 {
     if (observers)
-        observers_idle(observers, queue, wait);
+        observers_idle(observers, queue);
 }
 
 /* In a message: it takes no time of its own. */
 static inline void observe_inline(struct observer *observers, const struct omprma_queue *queue,
                                   enum data_kind kind, uint64_t bytes)
 {
-    const struct carried carried = {queue, kind, PATH_INLINE, bytes, 0};
+    const struct carried carried = {queue, kind, PATH_INLINE, bytes, 0, NULL};
 
     if (observers)
         observers_carried(observers, &carried);

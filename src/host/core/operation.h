@@ -78,7 +78,7 @@ enum wait_use {
 /* Where the parts of what a result brings go. */
 struct read_parts {
     uint64_t begin, end; /* addresses between which all of them lie */
-    size_t count;
+    size_t count, room;
     omprma_part_t part[];
 };
 
@@ -102,12 +102,16 @@ struct path_ops {
     const char *name;     /* a word for traces */
     enum path path;       /* what it counts as in statistics */
     const char *moves[2]; /* what its transfers are called: out, in */
+    bool copies;          /* each look moves them on: nobody else does */
     /* Whether data can go this way. */
     bool (*takes)(const struct hop *hop);
     /* Appends it. *operation: when that has ended well the data has come; no reference. Where it is
      * in another queue than the hop says, that is a subqueue, which the caller lets go. Errors:
      * HOST_MEMORY. */
     omprma_status_t (*append)(const struct hop *hop, struct operation **operation);
+    /* False: it is not to begin yet, and is asked again at each look. NULL: it always may. The
+     * device may be lost by asking, which ends the operation. */
+    bool (*may_begin)(struct operation *move);
     /* The transfer begins; it goes on, until *done. An error fails its queue there. One with a
      * command has no error: the worker would wait for ever, so they give the peer up instead. */
     omprma_status_t (*start)(struct operation *move);
@@ -148,11 +152,13 @@ struct operation {
     uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none. See parts */
     bool fills_host;                  /* it will be written to */
     bool meets_others;                /* of those: it is not for the tree, see host_ranges.h */
-    struct host_range *ranges;      /* that, in its queue's tree, see host_ranges.h; NULL: it is */
-    LIST_ENTRY(operation) waiting;  /* in the list beside the tree */
-    struct read_parts *parts;       /* of what its result brings: not to host_at, but here */
-    int64_t start_ns;               /* of transfers; 0: nothing is under way */
-    uint32_t span;                  /* for the recording: its own, see report/recording.h, */
+    struct host_range *ranges;     /* that, in its queue's tree, see host_ranges.h; NULL: it is */
+    LIST_ENTRY(operation) waiting; /* in the list beside the tree */
+    struct read_parts *parts;      /* of what its result brings: not to host_at, but here */
+    int64_t start_ns;              /* of transfers; 0: nothing is under way */
+    uint64_t launch; /* of those with a command: number of the last launch in front of it; 0: it was
+                      * over when the transfer began, or there was none */
+    uint32_t span;   /* for the recording: its own, see report/recording.h, */
     uint32_t region, region_number; /* and its region's */
     struct omprma_times *times;     /* where they go, see report/times.h; NULL: nowhere */
     struct {

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-const char *const paths_names[PATH_COUNT] = {"inline",      "rma",    "two-sided",
-                                             "application", "thread", "packed"};
+const char *const paths_names[PATH_COUNT] = {"inline", "rma",    "two-sided", "application",
+                                             "thread", "packed", "shared"};
 const char *const data_names[DATA_KINDS] = {"submit", "retrieve", "exchange"};
 
 const char *paths_size(uint64_t bytes, char *text, size_t room)

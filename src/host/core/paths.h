@@ -16,7 +16,7 @@
 
 /* PATH_APPLICATION: from device to device through the application's memory. PATH_THREAD:
  * within a host, by a thread of ours beside which the program computes. PATH_PACKED: runs, through
- * memory that both ends have. */
+ * memory that both ends have. PATH_SHARED: within a host, copied by the program. */
 enum path {
     PATH_INLINE,
     PATH_RMA,
@@ -24,6 +24,7 @@ enum path {
     PATH_APPLICATION,
     PATH_THREAD,
     PATH_PACKED,
+    PATH_SHARED,
     PATH_COUNT
 };
 
@@ -52,12 +53,14 @@ struct paths {
     uint64_t rma_from[PATHS_DIRECTIONS];
     /* The same for up to OMPRMA_COPIED_SUBMIT bytes, which real transfers do not correct. */
     uint64_t small_rma_from[PATHS_DIRECTIONS];
+    bool shared; /* what is not in a message is copied by the program, where it has the arena */
     struct adapt_kind *adapt; /* what real transfers tell; NULL: the choice stays */
 
     /* What was measured. */
     struct cost cost[PATHS_DIRECTIONS][PATH_COUNT];
     bool near;           /* within a host */
-    bool two_sided_only; /* nothing is known of one-sided transfers, or they took far longer */
+    bool two_sided_only; /* nothing is known of one-sided transfers, they took far longer, or
+                          * calls wait */
     uint32_t at_once;    /* bytes that shared memory takes in a message at once; 0: there is none */
     double round_trip_us;
 };

@@ -22,6 +22,7 @@ enum {
     AWAKE_US = 5000,          /* a worker is asked to keep polling for so long, */
     AWAKE_BYTES_PER_US = 256, /* and for what the data takes at this rate, a slow one; */
     AWAKE_US_MOST = 2000000,  /* together not longer than that at a time */
+    LOOK_FRESH_NS = 1000000,  /* a look that was seen within so long says that it polls */
     DIED_S = 3 /* how long whoever started this process has to end it when a worker died */
 };
 
@@ -199,6 +200,27 @@ void peer_keep_awake(struct peer *peer, uint64_t bytes)
     peer->awake_until_ns = until;
     if (peer->can_ring) /* at once: the call that moves the data may wait for the worker */
         doorbell_ring(runtime->bells[peer->rank]);
+}
+
+bool peer_takes_part(struct peer *peer, uint64_t bytes)
+{
+    struct runtime *runtime = peer->runtime;
+    uint32_t looks;
+    int64_t now, since;
+    bool looked;
+
+    if (!peer->can_ring || world_is_passive(&runtime->world))
+        return true;
+    now = clock_ns();
+    since = now - peer->looks_ns;
+    looks = doorbell_looks(runtime->bells[peer->rank]);
+    looked = looks != peer->looks;
+    peer->looks = looks;
+    peer->looks_ns = now;
+    if (looked && since < LOOK_FRESH_NS)
+        return true;
+    peer_keep_awake(peer, bytes);
+    return false;
 }
 
 omprma_status_t peer_spin(struct peer *peer, int64_t us)

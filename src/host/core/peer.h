@@ -28,6 +28,8 @@ struct peer {
     uint32_t received;      /* serial of the last message from it */
     int64_t heard_ns;       /* when it last sent anything; 0: the next look at the clock tells */
     int64_t awake_until_ns; /* it was told to stay awake */
+    uint32_t looks;         /* what its doorbell has told of its looks for messages, */
+    int64_t looks_ns;       /* and when that was read */
     int64_t probed_ns;      /* when it was last asked for a sign of life */
     int64_t died_ns;        /* when its process was found to have died */
     bool exits;             /* it was told to */
@@ -116,6 +118,12 @@ void peer_watch(struct peer *peer, int64_t now_ns, int64_t absent_ns, int64_t li
  * again.
  */
 void peer_keep_awake(struct peer *peer, uint64_t bytes);
+
+/* Whether a one-sided transfer of so many bytes, or its next piece, may be handed to MPI now. Where
+ * the worker has a part in it, a call of MPI may wait for the worker, and nothing else goes on
+ * meanwhile. So the worker has to have looked for messages a moment ago. One that sleeps is woken.
+ * Always true where nobody can tell: on other hosts. */
+bool peer_takes_part(struct peer *peer, uint64_t bytes);
 
 /* Lets it poll without yielding for so many microseconds from now on. */
 omprma_status_t peer_spin(struct peer *peer, int64_t us);

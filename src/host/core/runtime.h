@@ -44,6 +44,7 @@
 
 struct adapt_kind;
 struct device;
+struct device_memory;
 struct peer;
 struct runtime;
 struct recorder;
@@ -133,9 +134,10 @@ struct runtime {
     struct slot_pool memory;           /* for exchanges through the application, see staged.c */
     struct slot_turns turns;           /* who waits for slots, here or of devices */
 
-    struct peer **peers;     /* by rank; NULL: this process */
-    struct peer *first_lost; /* others may be lost because of it; NULL: none is */
-    struct device **devices; /* device number -> device */
+    struct peer **peers;          /* by rank; NULL: this process */
+    struct peer *first_lost;      /* others may be lost because of it; NULL: none is */
+    struct device **devices;      /* device number -> device */
+    struct device_memory *common; /* memory of several of them; NULL: each has its own */
     int device_count;
     bool has_devices; /* all are made */
 
@@ -161,6 +163,7 @@ struct runtime {
     _Atomic uint64_t looks;    /* for what has come in, so far; written with the lock only */
     struct recorder *recorder; /* NULL: nobody wants to know what is done */
     struct times *noted;       /* NULL: no face wants to know when */
+    char control[96];          /* by what control messages go */
     char choice[640];          /* the data path chosen, and why */
     struct start_times times;
     bool adopted;      /* made by runtime_adopt(): there is no MPI to leave */

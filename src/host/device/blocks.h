@@ -14,6 +14,9 @@
 omprma_status_t blocks_alloc(struct device *device, size_t bytes, struct fit fit,
                              omprma_addr_t *address);
 
+/* Attaches another arena that has room for `bytes`. Blocks: yes. Errors: as omprma_alloc(). */
+omprma_status_t blocks_grow(struct device *device, uint64_t bytes);
+
 /* Gives a block back by its start, now or when nothing uses it any more. Blocks: no. Errors:
  * ADDRESS. */
 omprma_status_t blocks_release(struct device *device, omprma_addr_t address);

@@ -57,8 +57,9 @@ omprma_status_t device_command(struct device *device, const struct wire_record *
 
     while (device->commanding) /* another thread's command */
         progress_wait(device->runtime, command_over, device);
-    if (device->lost)
-        return error_set(OMPRMA_ERR_DEVICE_LOST, "%s", device->lost_text);
+    status = device_check_alive(device);
+    if (status != OMPRMA_OK)
+        return status;
     device->commanding = true;
     sent.flags |= WIRE_REPLY;
     status = queue_append_command(queue, OPERATION_COMMAND, &sent, &command);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* retired.c: see retired.h. A retired block holds a place (queue_mark()) in each queue that was not
- * idle, and what other devices' queues have for the device. */
+ * idle, of each device that has its memory, and what other devices' queues have for these. */
 #include "host/device/retired.h"
 
 #include <stdlib.h>
@@ -91,22 +91,43 @@ static uint32_t busy_queues(const struct device *device, const struct omprma_que
     return count;
 }
 
+/* So many marks at most. */
+static uint32_t count_marks(const struct device_memory *memory, const struct omprma_queue *except)
+{
+    uint32_t count = 0;
+
+    for (int i = 0; i < memory->device_count; i++)
+        count += busy_queues(memory->devices[i], except) + memory->devices[i]->used;
+    return count;
+}
+
+/* What all queues hold for memory of one of the devices that have it. */
+static omprma_status_t note_device(struct retired *retired, const struct device *device,
+                                   const struct omprma_queue *except)
+{
+    const struct runtime *runtime = device->runtime;
+    omprma_status_t status = note_queues(retired, device, device, except);
+
+    for (int i = 0; device->used && i < runtime->device_count && status == OMPRMA_OK; i++)
+        if (runtime->devices[i] && runtime->devices[i] != device)
+            status = note_queues(retired, device, runtime->devices[i], NULL);
+    return status;
+}
+
 struct retired *retired_note(struct device *device, omprma_addr_t block,
                              const struct omprma_queue *except)
 {
-    const struct runtime *runtime = device->runtime;
-    uint32_t count = busy_queues(device, except) + device->used; /* so many marks at most */
+    const struct device_memory *memory = device->memory;
+    uint32_t count = count_marks(memory, except);
     struct retired *retired =
         count ? malloc(sizeof(*retired) + count * sizeof(*retired->mark)) : NULL;
-    omprma_status_t status;
+    omprma_status_t status = OMPRMA_OK;
 
     if (!retired)
         return NULL;
     *retired = (struct retired){.block = block};
-    status = note_queues(retired, device, device, except);
-    for (int i = 0; device->used && i < runtime->device_count && status == OMPRMA_OK; i++)
-        if (runtime->devices[i] && runtime->devices[i] != device)
-            status = note_queues(retired, device, runtime->devices[i], NULL);
+    for (int i = 0; i < memory->device_count && status == OMPRMA_OK; i++)
+        status = note_device(retired, memory->devices[i], except);
     if (status == OMPRMA_OK)
         return retired;
     retired_drop(device, retired);
@@ -119,15 +140,15 @@ bool retired_add(struct device *device, omprma_addr_t block)
 
     if (!retired)
         return false;
-    spinlock_lock(&device->memory.lock);
-    if (device->memory.retired_last)
-        device->memory.retired_last->next = retired;
+    spinlock_lock(&device->memory->lock);
+    if (device->memory->retired_last)
+        device->memory->retired_last->next = retired;
     else
-        device->memory.retired_first = retired;
-    device->memory.retired_last = retired;
-    device->memory.retired_count++;
+        device->memory->retired_first = retired;
+    device->memory->retired_last = retired;
+    device->memory->retired_count++;
     device->frees++;
-    spinlock_unlock(&device->memory.lock);
+    spinlock_unlock(&device->memory->lock);
     return true;
 }
 
@@ -135,16 +156,16 @@ void retired_reap(struct device *device)
 {
     struct retired *retired;
 
-    while ((retired = device->memory.retired_first) != NULL && retired_is_over(retired)) {
+    while ((retired = device->memory->retired_first) != NULL && retired_is_over(retired)) {
         uint64_t bytes;
 
-        spinlock_lock(&device->memory.lock);
-        device->memory.retired_first = retired->next;
+        spinlock_lock(&device->memory->lock);
+        device->memory->retired_first = retired->next;
         if (!retired->next)
-            device->memory.retired_last = NULL;
-        device->memory.retired_count--;
-        allocator_give(device->memory.allocator, retired->block, &bytes);
-        spinlock_unlock(&device->memory.lock);
+            device->memory->retired_last = NULL;
+        device->memory->retired_count--;
+        allocator_give(device->memory->allocator, retired->block, &bytes);
+        spinlock_unlock(&device->memory->lock);
         retired_drop(device, retired);
     }
 }
@@ -152,7 +173,7 @@ void retired_reap(struct device *device)
 /* What one of them waits for; NULL: all can be given back. */
 static struct operation *pending_mark(const struct device *device)
 {
-    for (const struct retired *retired = device->memory.retired_first; retired;
+    for (const struct retired *retired = device->memory->retired_first; retired;
          retired = retired->next)
         for (uint32_t i = 0; i < retired->count; i++)
             if (!is_reached(retired->mark[i]))
@@ -164,7 +185,7 @@ void retired_wait(struct device *device)
 {
     struct operation *mark;
 
-    for (struct retired *retired = device->memory.retired_first; retired; retired = retired->next)
+    for (struct retired *retired = device->memory->retired_first; retired; retired = retired->next)
         for (uint32_t i = 0; i < retired->count; i++)
             queue_push(retired->mark[i]);
     while ((mark = pending_mark(device)) != NULL) {
@@ -177,10 +198,10 @@ void retired_wait(struct device *device)
 
 void retired_forget(struct device *device)
 {
-    while (device->memory.retired_first) {
-        struct retired *retired = device->memory.retired_first;
+    while (device->memory->retired_first) {
+        struct retired *retired = device->memory->retired_first;
 
-        device->memory.retired_first = retired->next;
+        device->memory->retired_first = retired->next;
         retired_drop(device, retired);
     }
 }

@@ -8,6 +8,8 @@
 #include "host/memory/addresses.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -67,6 +69,31 @@ uint64_t addresses_keep_below(struct addresses *addresses, uint64_t below, uint6
         below = below > step ? below - step : 0;
     }
     return 0;
+}
+
+uint64_t addresses_taken(uint64_t begin, uint64_t bytes, uint64_t hole, uint64_t *length)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    uint64_t first = 0, last = 0, low, high;
+    char *line = NULL;
+    size_t room = 0;
+
+    while (maps && getline(&line, &room, maps) > 0) {
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64, &low, &high) != 2)
+            continue;
+        if (low - last >= hole) {
+            if (last > begin)
+                break;
+            first = low;
+        }
+        last = high;
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    bool taken = first < begin + bytes && last > begin;
+    *length = taken ? last - first : 0;
+    return taken ? first : 0;
 }
 
 void addresses_release(struct addresses *addresses, uint64_t begin)

@@ -6,8 +6,8 @@
 #include "host/path/path.h"
 
 static const struct path_ops *const paths[] = {
-    &path_copy,    &path_two_sided, &path_send, &path_staged,      &path_inline,
-    &path_put_get, &path_put,       &path_get,  &path_application, &path_thread,
+    &path_copy, &path_two_sided, &path_send,        &path_staged, &path_inline, &path_put_get,
+    &path_put,  &path_get,       &path_application, &path_thread, &path_shared,
 };
 
 const struct path_ops *path_pick(const struct path_ops *preferred, const struct hop *hop)

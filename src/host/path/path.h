@@ -36,7 +36,8 @@ struct hop {
 };
 
 /* Between the program and a worker. */
-extern const struct path_ops path_inline, path_put_get, path_two_sided, path_staged, path_thread;
+extern const struct path_ops path_inline, path_put_get, path_two_sided, path_staged, path_thread,
+    path_shared;
 
 /* Between workers, or within one. */
 extern const struct path_ops path_copy, path_put, path_get, path_send, path_application;

@@ -27,6 +27,11 @@ static struct datapath *datapath_of(const struct operation *move)
     return move->queue->device->runtime->one_sided;
 }
 
+static bool may_begin(struct operation *move)
+{
+    return peer_takes_part(move->queue->device->peer, move->move.transfer.bytes);
+}
+
 static omprma_status_t start(struct operation *move)
 {
     return datapath_start(datapath_of(move), &move->move.transfer);
@@ -38,8 +43,8 @@ static omprma_status_t progress(struct operation *move, bool *done)
     struct transfer *transfer = &move->move.transfer;
     omprma_status_t status = OMPRMA_OK;
 
-    if (attach_order_moves(peer)) /* its next piece may not begin */
-        return OMPRMA_OK;
+    if (attach_order_moves(peer) || !peer_takes_part(peer, transfer->bytes - transfer->completed))
+        return OMPRMA_OK; /* its next piece may not begin */
     status = datapath_test(datapath_of(move), transfer, done);
     if (status == OMPRMA_OK && !*done)
         peer_keep_awake(peer, transfer->bytes - transfer->completed);
@@ -57,6 +62,7 @@ const struct path_ops path_put_get = {
     .moves = {"put", "get"},
     .takes = takes,
     .append = append,
+    .may_begin = may_begin,
     .start = start,
     .progress = progress,
     .abandon = abandon,

@@ -68,6 +68,8 @@ static void insert_command(struct omprma_queue *queue, struct operation *operati
     operation->number = ++queue->appended;
     if (operation->kind != OPERATION_WRITE)
         queue->hazard = operation->number;
+    if (operation->kind == OPERATION_COMMAND && wire_is_launch(operation->command.code))
+        queue->launch = operation->number;
 }
 
 static omprma_status_t append(struct omprma_queue *queue, enum operation_kind kind,
@@ -227,6 +229,7 @@ static void insert_behind(struct omprma_queue *queue, struct operation *command,
     move->move.command = operation_hold(command);
     move->message = command->message;
     move->number = command->number;
+    move->launch = queue->launch;
     queue_insert(queue, move, command->next);
     queue->open_last = move;
 }

@@ -297,6 +297,30 @@ bool omprma_rest(int64_t ns)
     return rested;
 }
 
+/* This thread may wait already: it calls a function of the program's meanwhile. */
+bool omprma_wait_until(bool (*done)(const void *data), const void *data)
+{
+    struct runtime *runtime = runtime_get();
+    bool waits;
+
+    if (!runtime)
+        return false;
+    runtime_lock(runtime);
+    waits = !runtime->driven || pthread_equal(runtime->driver, pthread_self());
+    if (waits)
+        progress_wait(runtime, done, data);
+    runtime_unlock(runtime);
+    return waits;
+}
+
+void omprma_look_again(void)
+{
+    struct runtime *runtime = runtime_get();
+
+    if (runtime)
+        channel_wake(runtime->channel);
+}
+
 omprma_status_t omprma_progress_thread(int change)
 {
     struct runtime *runtime;

@@ -123,6 +123,8 @@ static void start_transfers(struct omprma_queue *queue)
         if (o->start_ns)
             continue;
         o->start_ns = clock_ns();
+        if (o->launch <= queue->answered)
+            o->launch = 0;
         o->by->start(o);
         if (queue->failures != failures) /* the device was lost by that, and all is gone */
             return;
@@ -197,9 +199,12 @@ static void issue_message(struct omprma_queue *queue, struct operation *first)
 static void account(struct operation *operation)
 {
     const struct device *device = operation->queue->device;
-    const struct carried carried = {operation->queue, operation->data, operation->move.path,
+    const struct carried carried = {operation->queue,
+                                    operation->data,
+                                    operation->move.path,
                                     operation->move.transfer.bytes,
-                                    clock_ns() - operation->start_ns};
+                                    operation->launch ? 0 : clock_ns() - operation->start_ns,
+                                    NULL};
 
     if (!operation->is_part)
         observers_carried(device->runtime->observers, &carried);
@@ -279,7 +284,7 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
     if (status != OMPRMA_OK)
         queue_fail(queue, transfer, status, error_text());
     if (status != OMPRMA_OK || !done)
-        return status != OMPRMA_OK;
+        return status != OMPRMA_OK || transfer->by->copies;
     account(transfer);
     queue_end_operation(transfer, NULL);
     return true;
@@ -618,10 +623,19 @@ void queue_send_wanted(struct omprma_queue *queue)
     queue_flush(queue);
 }
 
+/* Whoever waits, for a two-sided transfer as well, is seen to. */
 static void wait_until_idle(struct omprma_queue *queue)
 {
-    if (!queue_is_idle(queue))
-        progress_wait(queue->device->runtime, idle_predicate, queue);
+    struct runtime *runtime = queue->device->runtime;
+    struct observed_wait wait = {.what = "synchronize"};
+
+    if (queue_is_idle(queue))
+        return;
+    if (runtime->observers)
+        observers_waits(runtime->observers, queue, &wait);
+    progress_wait(runtime, idle_predicate, queue);
+    if (runtime->observers)
+        observers_waited(runtime->observers, queue, &wait);
 }
 
 void queue_settle(struct omprma_queue *queue)
@@ -678,17 +692,6 @@ void queue_clear(struct omprma_queue *queue)
         queue_flush(queue);
 }
 
-static void observed(struct omprma_queue *queue, void (*until_idle)(struct omprma_queue *queue))
-{
-    struct runtime *runtime = queue->device->runtime;
-    struct observed_wait wait = {.what = "synchronize"};
-
-    if (!queue_is_idle(queue))
-        observers_waits(runtime->observers, queue, &wait);
-    until_idle(queue);
-    observers_idle(runtime->observers, queue, &wait);
-}
-
 static omprma_status_t take_error(struct omprma_queue *queue)
 {
     omprma_status_t status;
@@ -702,20 +705,16 @@ static omprma_status_t take_error(struct omprma_queue *queue)
 
 omprma_status_t queue_synchronize(struct omprma_queue *queue)
 {
-    if (queue->device->runtime->observers)
-        observed(queue, queue_settle);
-    else
-        queue_settle(queue);
+    queue_settle(queue);
+    observe_idle(queue->device->runtime->observers, queue);
     return take_error(queue);
 }
 
 omprma_status_t queue_synchronize_sent(struct omprma_queue *queue)
 {
     queue->waiters++;
-    if (queue->device->runtime->observers)
-        observed(queue, wait_until_idle);
-    else
-        wait_until_idle(queue);
+    wait_until_idle(queue);
+    observe_idle(queue->device->runtime->observers, queue);
     queue->waiters--;
     return take_error(queue);
 }

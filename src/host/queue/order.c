@@ -18,7 +18,8 @@
  * - A transfer: the worker does not see it. Commands before it that may touch what it touches must
  *   have ended, so must transfers before it whose ranges meet its own or that may fail; and small
  *   submits of all queues of the device to the same range that were sent must be executed. A put or
- *   get does not begin while its worker may attach or detach an arena (attach_order.h).
+ *   get does not begin while its worker may attach or detach an arena (attach_order.h), nor, where
+ *   the worker has a part in it, before that one looks for messages (peer_takes_part()).
  * - A staged transfer follows the same rule: its pieces run in queues of their own, which are not
  *   ordered with this one (staged.c).
  * - A transfer with a command (two-sided): it is issued with that, and begins when the message has
@@ -43,6 +44,7 @@
  * - A command, a write: whoever must follow it says queue_want().
  * - Another queue's end: issue_wait() says queue_push(), and order_await() brings it back.
  * - The other half: issuing or ending the first one releases it (queue->held).
+ * - A worker that is late: it is told to stay awake; meanwhile one looks again.
  * - A worker's table: the change and the accesses ask for results; meanwhile one looks again.
  * - Slots: whoever gives one back hands it to those that wait (slots.c).
  * - A full queue: who waits for room has it flushed, and is one that waits.
@@ -177,7 +179,10 @@ bool order_may_issue(struct operation *operation, bool *again)
     switch (operation->kind) {
     case OPERATION_TRANSFER:
         *again = !operation->task.task && attach_order_moves(operation->queue->device->peer);
-        return !*again && transfer_may_start(operation);
+        if (*again || !transfer_may_start(operation))
+            return false;
+        *again = operation->by && operation->by->may_begin && !operation->by->may_begin(operation);
+        return !*again;
     case OPERATION_WAIT:
         return true;
     case OPERATION_TASK:

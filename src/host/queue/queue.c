@@ -218,6 +218,15 @@ static void deactivate(struct omprma_queue *queue, const struct operation *opera
     }
 }
 
+/* Regions come again and again, each with a list of its own. */
+static void parts_release(struct omprma_queue *queue, struct read_parts *parts)
+{
+    if (parts && !queue->spare_parts)
+        queue->spare_parts = parts;
+    else
+        free(parts);
+}
+
 /* What belongs to it goes. */
 static void release(struct operation *operation)
 {
@@ -233,7 +242,7 @@ static void release(struct operation *operation)
     } else if (operation->kind == OPERATION_WAIT) {
         operation_drop(pool_of(queue), operation->wait.target);
     }
-    free(operation->parts);
+    parts_release(queue, operation->parts);
     operation->parts = NULL;
     if (operation->task.task && !operation->task.in_step)
         operation->task.task->end(operation);
@@ -465,9 +474,9 @@ void queue_keep_memory(struct omprma_queue *queue, const struct device *lost)
 {
     for (struct operation *o = queue->first; o; o = o->next) {
         if (o->with == lost && o->kind != OPERATION_TASK)
-            queue->device->memory.keeps = true;
+            queue->device->memory->keeps = true;
         else if (o->with && queue->device == lost && o->kind != OPERATION_TASK)
-            o->with->memory.keeps = true;
+            o->with->memory->keeps = true;
     }
 }
 
@@ -536,5 +545,6 @@ void queue_free(struct omprma_queue *queue)
     }
     failure_drop(queue->failed);
     operation_drop(&queue->device->runtime->operations, queue->sender);
+    free(queue->spare_parts);
     free(queue);
 }

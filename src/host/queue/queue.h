@@ -44,6 +44,7 @@ struct omprma_queue {
     uint32_t copying;               /* and of those the copies that a thread makes */
     struct host_ranges hosts;       /* of those in the list */
     uint32_t mixed;                 /* in the list, that the worker does not see */
+    struct read_parts *spare_parts; /* of one that is over, for the next one; NULL: none */
 
     struct channel_message *open; /* the message that may still be joined, and its commands */
     struct operation *open_first, *open_last;
@@ -60,6 +61,7 @@ struct omprma_queue {
     uint64_t asked;      /* is the last one that a result was asked for */
     uint64_t answered;   /* is the last one that a result has come for */
     uint64_t hazard;     /* is the last one that is more than a small submit to an arena */
+    uint64_t launch;     /* of the last one that runs a kernel */
     uint64_t watching;   /* of the last one that has the worker wait for another queue */
     uint64_t ordinal;    /* of the operation that was appended last */
     uint32_t unanswered; /* messages sent that are not known to be executed */

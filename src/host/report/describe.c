@@ -10,15 +10,49 @@
 #include "host/calls/exchange.h"
 #include "host/report/placement.h"
 
-static void print_cost(FILE *out, const char *what, enum path path, const struct cost *cost)
+static const char *const directions[PATHS_DIRECTIONS] = {"submit", "retrieve"};
+
+/* Those of their host that are like it use what it measured. */
+static bool is_first(const struct runtime *runtime, int number)
 {
-    if (cost->us <= 0)
-        return;
-    fprintf(out, "  %-8s %-9s %8.2f us", what, paths_names[path], cost->us);
+    for (int i = 0; i < number; i++)
+        if (device_is_like(runtime->devices[i], runtime->devices[number]))
+            return false;
+    return true;
+}
+
+static void visit_costs(const struct device *device,
+                        void (*each)(void *data, const struct described_cost *cost), void *data)
+{
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+        for (enum path path = 0; path < PATH_COUNT; path++) {
+            const struct cost *cost = &device->paths.cost[direction][path];
+            const struct described_cost told = {
+                device->number,   directions[direction], paths_names[path], cost->us,
+                cost->us_per_kib, (double)cost->spread,  cost->samples};
+            if (cost->us > 0)
+                each(data, &told);
+        }
+}
+
+void runtime_costs(void (*each)(void *data, const struct described_cost *cost), void *data)
+{
+    const struct runtime *runtime = runtime_get();
+
+    for (int i = 0; runtime && i < runtime->device_count; i++)
+        if (is_first(runtime, i))
+            visit_costs(runtime->devices[i], each, data);
+}
+
+static void print_cost(void *data, const struct described_cost *cost)
+{
+    FILE *out = data;
+
+    fprintf(out, "  %-8s %-9s %8.2f us", cost->direction, cost->path, cost->us);
     if (cost->us_per_kib > 0)
-        fprintf(out, " + %6.3f us per KiB (%6.2f GB/s)", cost->us_per_kib,
+        fprintf(out, " + %6.3f us/KiB (%6.2f GB/s)", cost->us_per_kib,
                 1024 / cost->us_per_kib / 1e3);
-    fprintf(out, ", %d samples, +%.0f%%\n", cost->samples, 100 * (double)cost->spread);
+    fprintf(out, ", %d samples, +%.0f%%\n", cost->samples, 100 * cost->spread);
 }
 
 static void print_device(FILE *out, const struct device *device)
@@ -26,20 +60,12 @@ static void print_device(FILE *out, const struct device *device)
     const struct paths *paths = &device->paths;
     char words[PATHS_WORDS];
 
-    fprintf(out,
-            "device %d (%s): microseconds measured at start-up, latency and per KiB (samples, and "
-            "how far their upper quartile is above the lower one, which counts)\n",
+    fprintf(out, "device %d (%s), measured at start-up (number of samples, spread):\n",
             device->number, device->peer->hello.host);
     if (paths->cost[PATHS_RETRIEVE][PATH_TWO_SIDED].us <= 0)
-        fprintf(out,
-                "  too few samples in the time there was: the choice is the one without any\n");
-    for (enum path path = 0; path < PATH_COUNT; path++)
-        print_cost(out, "submit", path, &paths->cost[PATHS_SUBMIT][path]);
-    for (enum path path = 0; path < PATH_COUNT; path++)
-        print_cost(out, "retrieve", path, &paths->cost[PATHS_RETRIEVE][path]);
-    fprintf(out,
-            "  in the message: submit up to %u B, retrieve up to %u B (beside a launch up to "
-            "%u B)\n",
+        fprintf(out, "  start-up had no time to measure: defaults are used\n");
+    visit_costs(device, print_cost, out);
+    fprintf(out, "  in the message: submits up to %u B, retrieves %u B, beside a launch %u B\n",
             paths->inline_submit, paths->inline_retrieve, paths->inline_retrieve_fused);
     fprintf(out, "  larger submits: %s\n",
             paths_words(paths->rma_from[PATHS_SUBMIT], words, sizeof(words)));
@@ -78,6 +104,22 @@ static void print_exchanges(FILE *out, const struct runtime *runtime)
         print_exchange(out, "of different hosts", &runtime->exchange[1]);
 }
 
+void runtime_described(struct described *described)
+{
+    static const struct runtime none;
+    const struct runtime *runtime = runtime_get() ? runtime_get() : &none;
+    const struct world *world = &runtime->world;
+
+    *described = (struct described){runtime->control, runtime->choice, world->between_hosts,
+                                    world->component ? world->component : "none"};
+}
+
+void runtime_quirks(FILE *out)
+{
+    if (runtime_get())
+        world_print_quirks(&runtime_get()->world, "", out);
+}
+
 void runtime_describe(FILE *out)
 {
     struct runtime *runtime = runtime_get();
@@ -86,19 +128,10 @@ void runtime_describe(FILE *out)
         return;
     placement_print(runtime, out);
     fprintf(out, "\none-sided component: %s\n", runtime->world.component);
-    fprintf(out, "data path: %s\n", runtime->choice);
-    if (runtime->world.between_hosts[0])
-        fprintf(out, "data between hosts: %s\n", runtime->world.between_hosts);
     world_print_quirks(&runtime->world, "quirks applied:", out);
-    for (int i = 0; i < runtime->device_count; i++) {
-        const struct device *device = runtime->devices[i];
-        bool seen = false;
-
-        for (int k = 0; k < i; k++)
-            seen |= device_is_like(runtime->devices[k], device);
-        if (!seen) /* the others of its host use what it measured */
-            print_device(out, device);
-    }
+    for (int i = 0; i < runtime->device_count; i++)
+        if (is_first(runtime, i))
+            print_device(out, runtime->devices[i]);
     print_exchanges(out, runtime);
 }
 

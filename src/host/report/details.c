@@ -42,7 +42,7 @@ static void print_device(const struct recording *recording, struct device *devic
     struct allocator_usage usage;
     char peak[32], attached[32];
 
-    allocator_usage(device->memory.allocator, &usage);
+    allocator_usage(device->memory->allocator, &usage);
     fprintf(out, "omprma: device %d, process %d on %s%s\n", device->number, peer->hello.bell.pid,
             peer->hello.host, device->lost ? " (lost)" : "");
     if (peer->device_count > 1)

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/number_list.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "host/core/peer.h"
 
@@ -32,27 +33,36 @@ static const char *node_text(int node, char *text, size_t room)
 
 void placement_print(const struct runtime *runtime, FILE *out)
 {
+    static const struct table_column columns[] = {
+        {"worker", 6, true, 0},  {"host", 16, true, 0}, {"own cores", 15, true, 0},
+        {"of all", 7, false, 1}, {"NUMA", 5, false, 2}, {"memory limit", 14, false, 3}};
     bool lends = false;
-    char memory[32], node[16];
+    char worker[16], cores[16], memory[32], node[16];
+    struct table table;
 
-    fprintf(out, "%-6s %-16s %-18s %9s %5s %14s\n", "worker", "host", "own cores", "of all", "NUMA",
-            "memory limit");
+    table_open(&table, out, "", columns, sizeof(columns) / sizeof(*columns),
+               table_terminal_width(fileno(out)));
+    table_print_titles(&table);
     for (int rank = 0; rank < runtime->world.size; rank++) {
         const struct peer *peer = runtime->peers[rank];
 
         if (!peer)
             continue;
         lends |= peer->hello.lends;
-        fprintf(out, "%-6d %-16s %-18s %9d %5s %14s%s\n", peer->number, peer->hello.host,
-                peer->hello.cpus, peer->hello.host_cores,
-                node_text(peer->hello.numa_node, node, sizeof(node)),
-                memory_text(peer->hello.memory_group, memory, sizeof(memory)),
-                peer->hello.shared || peer->hello.place.overlaps ? "  shared with other workers"
-                                                                 : "");
+        snprintf(worker, sizeof(worker), "%d", peer->number);
+        snprintf(cores, sizeof(cores), "%d", peer->hello.host_cores);
+        const char *const row[] = {worker,
+                                   peer->hello.host,
+                                   peer->hello.cpus,
+                                   cores,
+                                   node_text(peer->hello.numa_node, node, sizeof(node)),
+                                   memory_text(peer->hello.memory_group, memory, sizeof(memory))};
+        bool shares = peer->hello.shared || peer->hello.place.overlaps;
+        table_print_row(&table, row, shares ? "shared" : NULL);
     }
     if (lends)
-        fprintf(out, "cores of devices that have not run a region yet are used by the others of "
-                     "their host; --cores-per-worker N has each worker keep to N\n");
+        fprintf(out, "idle workers lend their cores; --cores-per-worker N gives each worker N of "
+                     "its own\n");
 }
 
 enum { DRAWN_GROUP = 8, DRAWN_MOST = 64 }; /* cores: side by side, and in one line */

@@ -92,17 +92,26 @@ static uint64_t memory_in_use(const struct device *device)
 {
     struct allocator_usage usage;
 
-    allocator_usage(device->memory.allocator, &usage);
+    allocator_usage(device->memory->allocator, &usage);
     return usage.used_bytes;
 }
 
-static void enter_region(struct recorder *recorder, struct omprma_queue *queue, bool was_idle,
-                         int64_t now)
+/* It is a retrieve, or the worker's part of one. */
+static bool brings_back(const struct operation *operation)
 {
+    return operation->fills_host || operation->kind == OPERATION_READ ||
+           (operation->kind == OPERATION_COMMAND && operation->command.code == WIRE_SEND);
+}
+
+/* What comes back behind a launch is of the same region, however early that has ended. */
+static void enter_region(struct recorder *recorder, const struct operation *operation,
+                         bool was_idle, int64_t now)
+{
+    struct omprma_queue *queue = operation->queue;
     struct span *region;
     uint32_t slot;
 
-    if (was_idle && queue->observed.launched)
+    if (was_idle && queue->observed.launched && !brings_back(operation))
         leave_region(recorder, queue);
     if (queue->observed.region || !queue->is_programs)
         return;
@@ -156,7 +165,7 @@ static void see_appended(struct observer *observer, struct operation *operation,
     if (!has_span(operation))
         return;
     now = clock_ns();
-    enter_region(recorder, queue, was_idle, now);
+    enter_region(recorder, operation, was_idle, now);
     operation->region = queue->observed.region;
     operation->region_number = queue->observed.number;
     region = region_of_queue(recorder, queue);
@@ -277,12 +286,26 @@ static void see_ended(struct observer *observer, struct operation *operation)
         leave_region(recorder, operation->queue);
 }
 
+/* As long as it took, whatever the worker's clock says. */
+static void count_kernel(const struct recorder *recorder, const struct operation *operation,
+                         int64_t ns)
+{
+    struct span *region = find_region(recorder, operation->region, operation->region_number);
+
+    if (!is_launch(operation) || ns < 0)
+        return;
+    recorder->names.recording->device[operation->queue->device->number].kernel_ns += ns;
+    if (region)
+        region->kernel_ns += ns;
+}
+
 static void see_ran(struct observer *observer, struct operation *operation, int64_t begin_ns,
                     int64_t end_ns)
 {
     struct recorder *recorder = recorder_of(observer);
     struct span *span;
 
+    count_kernel(recorder, operation, end_ns - begin_ns);
     if (!operation->span ||
         recorder->names.recording->device[operation->queue->device->number].first.within_ns < 0)
         return;
@@ -297,6 +320,19 @@ static void see_sent(struct observer *observer, struct operation *last, uint32_t
         span_at(recorder_of(observer), last->span)->message = bytes;
 }
 
+/* Some data of the region was on its way for so long, until now. Transfers overlap. */
+static void cover_data(struct span *region, int64_t ns)
+{
+    int64_t now = clock_ns(), from = now - ns;
+
+    if (from < region->data_to_ns)
+        from = region->data_to_ns;
+    if (from < region->begin_ns)
+        from = region->begin_ns;
+    region->data_ns += now - from;
+    region->data_to_ns = now;
+}
+
 static void see_carried(struct observer *observer, const struct carried *carried)
 {
     struct recorder *recorder = recorder_of(observer);
@@ -308,6 +344,14 @@ static void see_carried(struct observer *observer, const struct carried *carried
     cell->operations++;
     cell->bytes += carried->bytes;
     cell->ns += carried->ns;
+    cell->timed_bytes += carried->ns ? carried->bytes : 0;
+    if (carried->to) {
+        struct stats_cell *given = &recorder->names.recording->device[carried->to->number].given;
+        given->operations++;
+        given->bytes += carried->bytes;
+    }
+    if (region && carried->ns > 0)
+        cover_data(region, carried->ns);
     if (region && carried->kind == DATA_SUBMIT)
         region->to += carried->bytes;
     if (region && carried->kind == DATA_RETRIEVE)
@@ -334,20 +378,29 @@ static void see_waits(struct observer *observer, struct omprma_queue *queue,
     if (!region)
         return;
     wait->begin_ns = clock_ns();
-    region->wait_ns = wait->begin_ns;
+    region->waits_ns = wait->begin_ns;
+    if (!region->wait_ns)
+        region->wait_ns = wait->begin_ns;
     region->thread = own_thread();
 }
 
 /* A wait is over when what it was for ended last. */
-static void see_idle(struct observer *observer, struct omprma_queue *queue,
-                     const struct observed_wait *wait)
+static void see_waited(struct observer *observer, struct omprma_queue *queue,
+                       const struct observed_wait *wait)
 {
-    struct recorder *recorder = recorder_of(observer);
+    const struct recorder *recorder = recorder_of(observer);
     struct span *region = region_of_queue(recorder, queue);
 
-    if (region && wait && wait->begin_ns && recorder->ended_ns > wait->begin_ns)
+    if (!region)
+        return;
+    region->waits_ns = 0;
+    if (wait->begin_ns && recorder->ended_ns > wait->begin_ns)
         region->waited_ns += recorder->ended_ns - wait->begin_ns;
-    leave_region(recorder, queue);
+}
+
+static void see_idle(struct observer *observer, struct omprma_queue *queue)
+{
+    leave_region(recorder_of(observer), queue);
 }
 
 /* ---- begin ---- */
@@ -362,9 +415,10 @@ void record_events_begin(struct recorder *recorder)
         .appended = see_appended,
         .issued = see_issued,
         .sent = traces ? see_sent : NULL,
-        .ran = traces ? see_ran : NULL,
+        .ran = see_ran,
         .ended = see_ended,
         .waits = see_waits,
+        .waited = see_waited,
         .idle = see_idle,
         .carried = see_carried,
     };

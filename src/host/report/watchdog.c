@@ -161,7 +161,7 @@ static void give_up(struct runtime *runtime)
             "%s, queue %u: nothing has moved for %lld s although no kernel runs: this is a defect "
             "of omprma or of MPI; please report it, with the lines above",
             device_name(queue->device), queue->number, (long long)runtime->config.timeout_s);
-        atomic_store(&queue->device->memory.keeps, true);
+        atomic_store(&queue->device->memory->keeps, true);
         queue_keep_memory(queue, queue->device);
         queue_lose(queue, OMPRMA_ERR_STUCK, text);
     }

@@ -8,7 +8,7 @@
 #include "base/progress_line.h"
 #include "base/units.h"
 #include "base/watch.h"
-#include "host/start/launcher.h"
+#include "host/start/supervisor.h"
 
 enum { EACH_NS = 100000000 };
 
@@ -28,7 +28,7 @@ static void look(void *data)
 
 void arrival_begin(void)
 {
-    struct coming *coming = launcher_coming();
+    struct coming *coming = supervisor_coming();
 
     if (!coming)
         return;

@@ -55,6 +55,7 @@ static void force(struct paths *paths, enum path path)
     paths_set(paths, PATHS_SUBMIT, path == PATH_RMA ? 0 : COST_NEVER);
     paths_set(paths, PATHS_RETRIEVE, path == PATH_RMA ? 0 : COST_NEVER);
     paths->adapt = NULL;
+    paths->shared = false;
 }
 
 /* ---- what the measurement works on ---- */
@@ -385,7 +386,8 @@ static bool is_compared(const struct device *device)
     return true;
 }
 
-/* Of a library of which that is not known: the largest size that was tried both ways tells, and
+/* Nobody waits for a worker of this host that is late, unless one-sided is asked for. Of a library
+ * of which it is not known how long it takes: the largest size that was tried both ways tells, and
  * nothing is taken on trust. */
 static bool is_two_sided_only(const struct probe *probe)
 {
@@ -394,6 +396,8 @@ static bool is_two_sided_only(const struct probe *probe)
     int size = TRIAL_SIZES - 1;
     bool slow;
 
+    if (device->runtime->world.can.calls_wait && device->peer->is_near)
+        return true;
     if (!device->runtime->world.can.may_be_slow || !device_is_one_sided(device))
         return false;
     while (size > 0 && !(rma[size] && two_sided[size]))
@@ -607,14 +611,15 @@ static omprma_status_t find_like(struct device *device, int64_t budget_ns,
 
     *like = NULL;
     for (int i = 0; i < device->number; i++)
-        if (device_is_like(runtime->devices[i], device)) {
+        if (device_is_like(runtime->devices[i], device) && device_is_well(runtime->devices[i])) {
             *like = runtime->devices[i];
             return OMPRMA_OK;
         }
     for (int i = 0; i < device->number && !same && status == OMPRMA_OK; i++) {
         const struct device *other = runtime->devices[i];
 
-        if (other->peer->is_near || device->peer->is_near || !device_is_same_kind(other, device))
+        if (other->peer->is_near || device->peer->is_near || !device_is_same_kind(other, device) ||
+            !device_is_well(other))
             continue;
         status = is_as_far(device, other, budget_ns, &same);
         if (same)
@@ -641,6 +646,43 @@ static void choose_again(struct runtime *runtime)
         choose(runtime->devices[i]);
 }
 
+/* With the figures of another device, with those of a program before, or with its own. */
+static omprma_status_t measure_device(struct device *device, int64_t budget_ns, bool *measured)
+{
+    const struct device *like;
+    bool told = false;
+    omprma_status_t status = find_like(device, budget_ns, &like);
+
+    *measured = false;
+    if (status == OMPRMA_OK && like) {
+        device->paths = like->paths;
+        return status;
+    }
+    if (status == OMPRMA_OK)
+        status = take_told(device, &told);
+    if (status == OMPRMA_OK && !told)
+        status = measure_one(device, budget_ns);
+    *measured = status == OMPRMA_OK;
+    if (*measured)
+        choose(device);
+    return status;
+}
+
+/* A GPU whose driver fails already here is not used, and all others are. */
+static bool leave_out(struct device *device, omprma_status_t status)
+{
+    char text[ERROR_TEXT_BYTES];
+    int code = error_code();
+
+    if (device->native || device->lost || status == OMPRMA_ERR_HOST_MEMORY)
+        return false;
+    snprintf(text, sizeof(text), "%s", error_text());
+    log_write(LOG_WARNING, "device %d is not used, because it failed at the start: %s",
+              device->number, text);
+    device_note_crash(device, code, text);
+    return true;
+}
+
 omprma_status_t measure_all(struct runtime *runtime)
 {
     int64_t begin = clock_ns(), near_ns = 0;
@@ -649,34 +691,25 @@ omprma_status_t measure_all(struct runtime *runtime)
 
     for (int i = 0; i < runtime->device_count; i++) {
         struct device *device = runtime->devices[i];
-        int64_t before = clock_ns(),
-                budget_ns = survey_budget(device->peer->is_near, before - begin), took_ns;
-        const struct device *like;
-        bool told = false;
+        int64_t before = clock_ns(), took_ns;
+        bool measured;
 
-        status = find_like(device, budget_ns, &like);
-        if (status == OMPRMA_OK && like) {
-            device->paths = like->paths;
-            continue;
-        }
-        if (status == OMPRMA_OK)
-            status = take_told(device, &told);
-        if (status == OMPRMA_OK && !told)
-            status = measure_one(device, budget_ns);
-        if (status != OMPRMA_OK)
+        status =
+            measure_device(device, survey_budget(device->peer->is_near, before - begin), &measured);
+        if (status != OMPRMA_OK && !leave_out(device, status))
             return status;
-        choose(device);
         took_ns = clock_ns() - before;
-        if (device->peer->is_near && took_ns > near_ns)
+        if (measured && device->peer->is_near && took_ns > near_ns)
             near_ns = took_ns;
     }
     status = measure_exchange(runtime, near_ns);
-    if (status == OMPRMA_OK)
-        status = reach_try(runtime);
     if (status != OMPRMA_OK)
         return status;
     if (refusable && !runtime->one_sided)
         choose_again(runtime);
+    status = reach_try(runtime);
+    if (status != OMPRMA_OK)
+        return status;
     forget_traffic(runtime);
     measured_tell(runtime);
     log_write(LOG_DETAIL, "start-up measurement took %.1f ms", (double)(clock_ns() - begin) / 1e6);

@@ -64,6 +64,20 @@ struct pair {
     bool keeps;                     /* data may still arrive there */
 };
 
+/* How data may go between devices of one host, or of two. A worker whose call waits for one that is
+ * late keeps the program waiting. */
+static enum config_data data_between(const struct runtime *runtime, bool far)
+{
+    enum config_data data = (enum config_data)runtime->config.data;
+
+    return data == DATA_AUTO && runtime->world.can.calls_wait && !far ? DATA_TWO_SIDED : data;
+}
+
+static bool is_far(const struct pair *pair)
+{
+    return !peer_shares_host(pair->from->peer, pair->to->peer);
+}
+
 static omprma_status_t exchange_once(const struct pair *pair, uint64_t bytes, double *us)
 {
     int64_t begin = clock_ns();
@@ -206,14 +220,15 @@ static bool is_tried(const struct device *from)
 static omprma_status_t try_each(struct pair *pair, struct exchange_paths *paths)
 {
     static const enum config_exchange order[] = {EXCHANGE_SEND, EXCHANGE_PUT, EXCHANGE_GET};
-    const struct config *config = &pair->from->runtime->config;
-    enum config_exchange forced = (enum config_exchange)config->exchange;
+    const struct runtime *runtime = pair->from->runtime;
+    enum config_exchange forced = (enum config_exchange)runtime->config.exchange;
+    enum config_data data = data_between(runtime, is_far(pair));
     omprma_status_t status = OMPRMA_OK;
 
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && status == OMPRMA_OK; i++) {
         bool rma = device_is_one_sided(pair->from);
 
-        if (forced == EXCHANGE_AUTO ? allowed(order[i], rma, (enum config_data)config->data)
+        if (forced == EXCHANGE_AUTO ? allowed(order[i], rma, data)
                                     : forced == order[i] && is_tried(pair->from))
             status = try_way(pair, paths, order[i]);
     }
@@ -268,7 +283,7 @@ static omprma_status_t time_ways(const struct pair *pair, struct exchange_paths 
     omprma_status_t status;
 
     for (int way = 0; way < EXCHANGE_WAYS; way++)
-        ways[way] = allowed((enum config_exchange)way, rma, (enum config_data)runtime->config.data);
+        ways[way] = allowed((enum config_exchange)way, rma, data_between(runtime, is_far(pair)));
     status = warm_up(pair, paths, deadline_ns, ways, &bytes);
     for (int i = 0; i < ROUNDS * EXCHANGE_WAYS && status == OMPRMA_OK; i++) {
         double us;
@@ -362,7 +377,8 @@ static omprma_status_t measure_pair(struct device *from, struct device *to,
 static bool goes_by(const struct device *from, const struct device *to,
                     const struct exchange_paths *paths)
 {
-    return from->peer != to->peer && device_is_one_sided(from) == device_is_one_sided(to) &&
+    return device_is_well(from) && device_is_well(to) && from->peer != to->peer &&
+           device_is_one_sided(from) == device_is_one_sided(to) &&
            device_is_staged(from) == device_is_staged(to) && exchange_paths_of(from, to) == paths;
 }
 
@@ -388,6 +404,12 @@ static omprma_status_t check_forced(const struct runtime *runtime, enum config_e
         return OMPRMA_OK;
     return error_set(OMPRMA_ERR_CONFIG, "OMPRMA_EXCHANGE=%s: %s; use auto, send or application",
                      exchange_way_name(way), runtime->world.why_no_window);
+}
+
+/* A driver that fails at one copy does not end the program, nor does a GPU that is lost by that. */
+static bool may_fail(const struct device *from, const struct device *to)
+{
+    return !from->lost && !to->lost && (!from->native || !to->native);
 }
 
 /* How long exchanges may be measured. */
@@ -416,6 +438,11 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
             budget_ns = 0;
         if (used && is_tried(from))
             status = measure_pair(from, to, paths, forced == EXCHANGE_AUTO ? budget_ns : 0);
+        if (status != OMPRMA_OK && may_fail(from, to)) {
+            log_write(LOG_WARNING, "exchanges between devices %d and %d are not measured: %s",
+                      from->number, to->number, error_text());
+            status = OMPRMA_OK;
+        }
         if (status == OMPRMA_OK && forced != EXCHANGE_AUTO) {
             *paths = (struct exchange_paths){.way = forced};
             status = check_forced(runtime, forced);
@@ -424,8 +451,7 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
             return status;
         if (forced != EXCHANGE_AUTO)
             continue;
-        measure_choose_exchange(paths, runtime->one_sided != NULL,
-                                (enum config_data)runtime->config.data);
+        measure_choose_exchange(paths, runtime->one_sided != NULL, data_between(runtime, far));
         left_out |= used && paths->us[paths->way] <= 0;
     }
     if (forced == EXCHANGE_AUTO && rma && !runtime->one_sided) /* refused, perhaps by the second */

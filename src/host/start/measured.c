@@ -84,7 +84,7 @@ bool measured_take(struct device *device)
 static const struct device *first_near(const struct runtime *runtime)
 {
     for (int i = 0; i < runtime->device_count; i++)
-        if (runtime->devices[i]->peer->is_near)
+        if (runtime->devices[i]->peer->is_near && device_is_well(runtime->devices[i]))
             return runtime->devices[i];
     return NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * reach.c: known data goes to an arena of each worker, a look at it, and back. Yama, a filter of
- * system calls, or another user may refuse that; put and get of MPI, which copy in the same way,
- * have asked Yama for it then. A program that has one processor only copies by itself.
+ * system calls, or another user may refuse copies by the kernel; put and get of MPI, which copy in
+ * the same way, have asked Yama for it then. A program that has one processor only copies by
+ * itself. Memory that is mapped is tried in the same way, for each device.
  */
 #define _GNU_SOURCE
 #include "host/start/reach.h"
@@ -10,20 +11,27 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/units.h"
+#include "control/shm/arena.h"
 #include "host/core/device.h"
 #include "host/core/peer.h"
 #include "host/start/trial.h"
 #include "control/shm/local.h"
 
-static omprma_status_t move(struct peer *peer, bool out, omprma_addr_t there, char *here)
+/* TRIAL_SURE bytes. */
+typedef omprma_status_t move_fn(struct device *device, bool out, omprma_addr_t there, char *here);
+
+static omprma_status_t move_by_kernel(struct device *device, bool out, omprma_addr_t there,
+                                      char *here)
 {
-    struct datapath *path = peer->runtime->local;
+    struct datapath *path = device->runtime->local;
     struct transfer transfer = {
         .direction = out ? TRANSFER_OUT : TRANSFER_IN,
-        .peer = peer->rank,
+        .peer = device->peer->rank,
         .local = here,
         .remote = there,
         .bytes = TRIAL_SURE,
@@ -38,30 +46,39 @@ static omprma_status_t move(struct peer *peer, bool out, omprma_addr_t there, ch
                : status;
 }
 
+static omprma_status_t move_mapped(struct device *device, bool out, omprma_addr_t there, char *here)
+{
+    if (!arena_holds(device->mapped, there, TRIAL_SURE))
+        return error_set(OMPRMA_ERR_UNSUPPORTED, "its first arena is full");
+    arena_copy(device->mapped, out, here, there, TRIAL_SURE, false);
+    return OMPRMA_OK;
+}
+
 /* There, a look at it, and back into the second half of the memory. */
-static omprma_status_t carry(struct peer *peer, omprma_queue_t *queue, omprma_addr_t there,
-                             struct trial *trial, char *here)
+static omprma_status_t carry(struct device *device, move_fn *move, omprma_queue_t *queue,
+                             omprma_addr_t there, struct trial *trial, char *here)
 {
     omprma_status_t status;
 
+    trial->number++;
     trial_fill(trial, here);
-    status = move(peer, true, there, here);
+    status = move(device, true, there, here);
     if (status == OMPRMA_OK)
         status = trial_look(trial, queue, there);
     if (status == OMPRMA_OK)
         status = omprma_queue_synchronize(queue);
     if (status == OMPRMA_OK)
-        status = move(peer, false, there, here + TRIAL_SURE);
+        status = move(device, false, there, here + TRIAL_SURE);
     if (status == OMPRMA_OK &&
         (trial_seen(trial) < TRIAL_SURE || trial_compare(trial, here + TRIAL_SURE) < TRIAL_SURE))
-        return error_set(OMPRMA_ERR_UNSUPPORTED, "the kernel's copies deliver wrong data");
+        return error_set(OMPRMA_ERR_UNSUPPORTED, "copies deliver wrong data");
     return status;
 }
 
 /* With a queue and memory of its own. */
-static omprma_status_t try_copies(struct peer *peer, struct trial *trial, char *here)
+static omprma_status_t try_copies(struct device *device, move_fn *move, struct trial *trial,
+                                  char *here)
 {
-    const struct device *device = peer_device(peer, 0);
     omprma_queue_t *queue = NULL;
     omprma_addr_t there = 0;
     char why[ERROR_TEXT_BYTES] = "";
@@ -69,9 +86,8 @@ static omprma_status_t try_copies(struct peer *peer, struct trial *trial, char *
 
     if (status == OMPRMA_OK)
         status = omprma_queue_create(device->number, &queue);
-    trial->number++;
     if (status == OMPRMA_OK)
-        status = carry(peer, queue, there, trial, here);
+        status = carry(device, move, queue, there, trial, here);
     if (status != OMPRMA_OK)
         snprintf(why, sizeof(why), "%s", error_text());
     omprma_queue_destroy(queue);
@@ -82,13 +98,25 @@ static omprma_status_t try_copies(struct peer *peer, struct trial *trial, char *
 
 static omprma_status_t try_peer(struct peer *peer, struct trial *trial, char *here)
 {
-    omprma_status_t status = try_copies(peer, trial, here);
+    omprma_status_t status = try_copies(peer_device(peer, 0), move_by_kernel, trial, here);
 
     if (status == OMPRMA_OK)
         peer->local = peer->runtime->local;
     if (status == OMPRMA_OK || peer->lost)
         return status;
     log_write(LOG_CHOICE, "%s: no thread copies beside the program: %s", peer_name(peer),
+              error_text());
+    return OMPRMA_OK;
+}
+
+static omprma_status_t try_mapped(struct device *device, struct trial *trial, char *here)
+{
+    omprma_status_t status = try_copies(device, move_mapped, trial, here);
+
+    device->paths.shared = status == OMPRMA_OK;
+    if (status == OMPRMA_OK || device->lost)
+        return status;
+    log_write(LOG_CHOICE, "%s: the program does not copy by itself: %s", device_name(device),
               error_text());
     return OMPRMA_OK;
 }
@@ -123,22 +151,48 @@ static bool has_processors(void)
     return sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) > 1;
 }
 
+static omprma_status_t try_peers(struct runtime *runtime, struct trial *trial, char *here)
+{
+    omprma_status_t status;
+
+    if (!has_processors())
+        return OMPRMA_OK;
+    status = make_path(runtime);
+    for (int rank = 0; rank < runtime->world.size && status == OMPRMA_OK; rank++)
+        if (may_be(runtime, runtime->peers[rank]))
+            status = try_peer(runtime->peers[rank], trial, here);
+    return status;
+}
+
+/* The choice as users are told it. */
+static void say(struct runtime *runtime)
+{
+    size_t used = strlen(runtime->choice);
+    int count = 0;
+
+    for (int i = 0; i < runtime->device_count; i++)
+        count += runtime->devices[i]->paths.shared;
+    if (count == 0)
+        return;
+    snprintf(runtime->choice + used, sizeof(runtime->choice) - used,
+             "; the first arena of %d device%s is shared: the program copies by itself", count,
+             units_plural(count));
+    log_write(LOG_CHOICE, "data path: %s", runtime->choice);
+}
+
 omprma_status_t reach_try(struct runtime *runtime)
 {
     struct trial trial = {.bytes = TRIAL_SURE};
     struct trial_memory memory;
     omprma_status_t status;
 
-    if (!has_processors())
-        return OMPRMA_OK;
-    status = make_path(runtime);
-    if (status != OMPRMA_OK)
-        return status;
     if (!trial_map(&memory, 2 * TRIAL_SURE))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for trials at start-up");
-    for (int rank = 0; rank < runtime->world.size && status == OMPRMA_OK; rank++)
-        if (may_be(runtime, runtime->peers[rank]))
-            status = try_peer(runtime->peers[rank], &trial, memory.here);
+    status = try_peers(runtime, &trial, memory.here);
+    for (int i = 0; i < runtime->device_count && status == OMPRMA_OK; i++)
+        if (runtime->devices[i]->mapped && runtime->config.data == DATA_AUTO)
+            status = try_mapped(runtime->devices[i], &trial, memory.here);
     trial_unmap(&memory);
+    say(runtime);
     return status;
 }

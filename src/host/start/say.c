@@ -9,7 +9,7 @@
 #include <omprma_private/say.h>
 
 #include "base/log.h"
-#include "host/start/launcher.h"
+#include "host/start/supervisor.h"
 
 enum { LINE_BYTES = 2048 };
 
@@ -34,7 +34,7 @@ void omprma_say(int severity, const char *text)
     else if (severity == OMPRMA_SAY_WARNING)
         log_write(LOG_WARNING, "%s", text);
     else if (severity == OMPRMA_SAY_END)
-        launcher_said();
+        supervisor_tell_said();
     else if (error_is_new(text))
         log_write(LOG_ERROR, "%s", text);
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "control/shm/doorbell.h"
-#include "host/start/launcher.h"
+#include "host/start/supervisor.h"
 
 static struct runtime *_Atomic explained;
 static pid_t owner; /* children have the handler, too, and other reasons */
@@ -20,7 +20,7 @@ static void handle(int number)
 
     for (int rank = 0; runtime && getpid() == owner && rank < runtime->world.size; rank++)
         if (doorbell_owner_died(runtime->bells[rank])) {
-            launcher_died();
+            supervisor_tell_died();
             break;
         }
     raise(number); /* the handler is gone */

@@ -22,14 +22,16 @@
 #include "host/queue/background.h"
 #include "host/start/sigabrt.h"
 #include "host/start/sigpipe.h"
+#include "host/start/starting.h"
 #include "host/check/check.h"
 #include "host/report/clocks.h"
+#include "host/device/common.h"
 #include "host/device/devices.h"
 #include "host/check/findings.h"
 #include "host/device/kernel_names.h"
 #include "host/queue/incoming.h"
 #include "host/queue/issue.h"
-#include "host/start/launcher.h"
+#include "host/start/supervisor.h"
 #include "host/start/measure.h"
 #include "host/start/phase.h"
 #include "host/report/mark.h"
@@ -40,6 +42,7 @@
 #include "host/report/times.h"
 #include "host/report/watchdog.h"
 #include "host/check/redzones.h"
+#include "report/report.h"
 
 enum { FAR_NAP_NS = 50000 };
 static const int64_t second_ns = 1000000000;
@@ -187,9 +190,10 @@ static void share_memory(struct runtime *runtime)
         shm_channel_share(runtime->channel, rank, doorbell_shared(runtime->bells[rank]), false);
         sharers++;
     }
-    log_write(LOG_CHOICE, "control messages: through shared memory to %d worker%s, by %s to %d",
-              sharers, units_plural(sharers), runtime->world.transport->name,
-              runtime->world.size - 1 - sharers);
+    snprintf(runtime->control, sizeof(runtime->control),
+             "through shared memory to %d worker%s, by %s to %d", sharers, units_plural(sharers),
+             runtime->world.transport->name, runtime->world.size - 1 - sharers);
+    log_write(LOG_CHOICE, "control messages: %s", runtime->control);
 }
 
 static bool all_have_bells(const struct runtime *runtime)
@@ -281,10 +285,11 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         .devices = runtime->config.devices,
         .timeout_s = (uint64_t)runtime->config.timeout_s,
         .backends = runtime->config.backends,
-        .trace = runtime->config.trace[0] != '\0' || times_wanted(),
+        .trace = report_is_wanted(&runtime->config) || times_wanted(),
         .map_by = (int32_t)runtime->config.map_by,
         .on_loss = (int32_t)runtime->config.on_loss,
         .network = (int32_t)runtime->config.network,
+        .map_arenas = runtime->config.map_arenas && runtime->config.data == DATA_AUTO,
         .cores = runtime->config.cores,
         .bell = mine.hello.bell,
     };
@@ -332,7 +337,7 @@ static struct runtime *allocate(void)
                                             .descriptor = incoming_descriptor,
                                             .watch = watchdog_look,
                                             .lost = incoming_lost,
-                                            .tell_lost = launcher_lost};
+                                            .tell_lost = supervisor_tell_lost};
     runtime->world.component = "none";
     runtime->limits = limits_usual;
     atomic_store(&runtime->background.asleep, true); /* there is none yet */
@@ -352,7 +357,7 @@ static omprma_status_t finish_start(struct runtime *runtime)
         runtime_unlock(runtime);
     }
     if (status == OMPRMA_OK)
-        status = record_open(runtime, launcher_recording());
+        status = record_open(runtime, supervisor_recording());
     if (status == OMPRMA_OK && runtime->recorder) {
         runtime_lock(runtime);
         clocks_compare(runtime);
@@ -406,6 +411,7 @@ static void free_runtime(struct runtime *runtime)
         check_close(runtime->devices[i]);
         device_destroy(runtime->devices[i]);
     }
+    common_memory_free(runtime);
     for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++)
         if (runtime->peers[rank])
             attach_order_forget(runtime->peers[rank]);
@@ -567,7 +573,7 @@ void omprma_finalize(void)
 static void say_failure(const char *text)
 {
     log_write(LOG_ERROR, "%s", text);
-    launcher_said();
+    supervisor_tell_said();
 }
 
 /* Start-up has failed, and not for all alike: lets the workers go. */
@@ -617,7 +623,7 @@ static omprma_status_t start(void)
 
     if (!runtime)
         return OMPRMA_ERR_HOST_MEMORY;
-    launcher_times(&runtime->times.launch, &runtime->times.program);
+    supervisor_times(&runtime->times.launch, &runtime->times.program);
     runtime->times.join = clock_ns();
     config_status = config_load(&runtime->config);
     snprintf(config_text, sizeof(config_text), "%s", error_text());
@@ -625,7 +631,7 @@ static omprma_status_t start(void)
     config_warn();
     if (config_status == OMPRMA_OK)
         limit_s = config_start_limit_s(&runtime->config);
-    if (launcher_is_shared())
+    if (supervisor_is_shared())
         mark_files(&runtime->config);
     world_prepare(WORLD_HEAD);
     phase_begin(&phase, "start-up", advice(&runtime->config), "meeting the workers",
@@ -633,7 +639,7 @@ static omprma_status_t start(void)
     arrival_begin();
     status =
         world_join(&runtime->world, WORLD_HEAD, runtime->config.exchange == EXCHANGE_APPLICATION);
-    launcher_connected();
+    supervisor_tell_connected();
     joined = status == OMPRMA_OK;
     if (joined && config_status == OMPRMA_OK)
         status = connect_and_measure(runtime, &phase);
@@ -671,14 +677,17 @@ omprma_status_t omprma_init(void)
     else if (!world_launched())
         status = error_set(OMPRMA_ERR_NO_WORKERS, "no workers: start the program with "
                                                   "omprma-run -n WORKERS PROGRAM");
-    else if (!launcher_claim(&other))
+    else if (!supervisor_claim(&other))
         status = error_set(OMPRMA_ERR_NO_WORKERS,
                            "the workers of this omprma-run serve one program, and that is, or was, "
                            "process %d: start each offloading program of a script with an "
                            "omprma-run of its own",
                            other);
-    else
+    else {
+        starting_set(true);
         status = start();
+        starting_set(false);
+    }
     log_repeats(false); /* what a rank says later is its own */
     if (status == OMPRMA_OK && references == 0)
         references = 1;

@@ -116,3 +116,59 @@ bool elf_has_symbol(const char *image, size_t bytes, const char *name)
             return true;
     return false;
 }
+
+/* ---- variables ------------------------------------------------------------------------------ */
+
+static bool text_begins(const struct view *view, const Elf64_Shdr *texts, uint64_t offset,
+                        const char *text)
+{
+    size_t length = strlen(text);
+    return inside(offset, length, texts->sh_size) &&
+           memcmp(view->image + texts->sh_offset + offset, text, length) == 0;
+}
+
+/* Is it writable once the image is loaded? Compilers' lists of entries are, but nobody writes them.
+ */
+static bool section_varies(const struct view *view, unsigned index)
+{
+    static const char *const constant[] = {".data.rel.ro", "omp_offloading_entries",
+                                           "llvm_offload_entries"};
+    Elf64_Shdr names, section;
+    if (!section_at(view, index, &section) || !(section.sh_flags & SHF_WRITE) ||
+        !section_at(view, view->header.e_shstrndx, &names) || !section_is_sound(view, &names))
+        return false;
+    for (size_t i = 0; i < sizeof(constant) / sizeof(constant[0]); i++)
+        if (text_begins(view, &names, section.sh_name, constant[i]))
+            return false;
+    return true;
+}
+
+/* What start files of C have of their own has no size, but for a byte. */
+static bool symbols_vary(const struct view *view, const Elf64_Shdr *symbols)
+{
+    Elf64_Shdr names;
+    Elf64_Sym symbol;
+    if (!section_at(view, symbols->sh_link, &names) || !section_is_sound(view, &names))
+        return true;
+    for (uint64_t at = 0; inside(at, sizeof(symbol), symbols->sh_size); at += sizeof(symbol)) {
+        memcpy(&symbol, view->image + symbols->sh_offset + at, sizeof(symbol));
+        int type = ELF64_ST_TYPE(symbol.st_info);
+        if ((type == STT_OBJECT || type == STT_COMMON) && symbol.st_size > 0 &&
+            section_varies(view, symbol.st_shndx) &&
+            !text_begins(view, &names, symbol.st_name, "completed."))
+            return true;
+    }
+    return false;
+}
+
+bool elf_has_variables(const char *image, size_t bytes)
+{
+    struct view view;
+    Elf64_Shdr section;
+    if (!view_open(&view, image, bytes))
+        return true;
+    for (unsigned i = 0; section_at(&view, i, &section); i++)
+        if (section.sh_type == SHT_SYMTAB && section_is_sound(&view, &section))
+            return symbols_vary(&view, &section);
+    return true;
+}

@@ -24,8 +24,13 @@ static inline void compilers_add(struct compilers *compilers, int version)
         compilers->newest = version;
 }
 
-/* Both are of a shared object in memory, which may be damaged. */
+/* All are of a shared object in memory, which may be damaged. */
 struct compilers elf_compilers(const char *image, size_t bytes);
 bool elf_has_symbol(const char *image, size_t bytes, const char *name);
+
+/* Does it have variables that its code may write, those of functions (static) among them? Those of
+ * threads are none: what they are in the next region is not said. Also true where its table of
+ * symbols was taken out. */
+bool elf_has_variables(const char *image, size_t bytes);
 
 #endif

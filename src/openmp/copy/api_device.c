@@ -108,8 +108,8 @@ void ompx_dump_mapping_tables(void)
     int count = devices_started();
     for (int i = 0; i < count; i++) {
         struct device *device = device_at(i);
-        pthread_mutex_lock(&device->lock);
-        info_table(NULL, i, &device->mapping);
-        pthread_mutex_unlock(&device->lock);
+        pthread_mutex_lock(&device->space->lock);
+        info_table(NULL, i, &device->space->mapping);
+        pthread_mutex_unlock(&device->space->lock);
     }
 }

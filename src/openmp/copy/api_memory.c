@@ -6,10 +6,12 @@
 #include <stdlib.h>
 
 #include "openmp/abi/exports.h"
+#include "openmp/device/allocated.h"
 #include "openmp/device/device.h"
 #include "openmp/device/devices.h"
 #include "openmp/device/owner.h"
 #include "openmp/image/choice.h"
+#include "openmp/place/placement.h"
 #include "openmp/site/loss.h"
 #include "openmp/site/report.h"
 #include "openmp/tool/ompt.h"
@@ -17,10 +19,17 @@
 static omprma_addr_t take(struct device *device, size_t bytes)
 {
     omprma_addr_t address = 0;
+    if (!placement_give("omp_target_alloc"))
+        return 0;
     owner_watch();
-    pthread_mutex_lock(&device->lock);
-    report_status(NULL, suballoc_take_other(&device->memory, bytes, &address));
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
+    bool right = report_status(NULL, suballoc_take_other(&device->space->memory, bytes, &address));
+    if (right && placement_is_on() && !allocated_add(device->space, address, bytes)) {
+        report(NULL, &device->site, "no host memory for a block of omp_target_alloc");
+        omprma_free(device->site.remote, address);
+        address = 0;
+    }
+    pthread_mutex_unlock(&device->space->lock);
     return address;
 }
 
@@ -58,21 +67,25 @@ void omp_target_free(void *address, int number)
     ompt_call(device->number, __builtin_return_address(0), false);
     ompt_memory(OMPT_DELETE, device->number, NULL, (uintptr_t)address, 0);
     ompt_end();
+    pthread_mutex_lock(&device->space->lock);
+    allocated_remove(device->space, (uintptr_t)address);
+    pthread_mutex_unlock(&device->space->lock);
     report_status(NULL, omprma_free(device->site.remote, (omprma_addr_t)(uintptr_t)address));
     device_leave(); /* a wrong address harms nobody: the line is enough */
 }
 
 /* ---- what is mapped ------------------------------------------------------------------------- */
 
-/* The device address for a host address; images count, so they are loaded. */
+/* The device address for a host address. */
 static omprma_addr_t address_of(struct device *device, const void *host)
 {
     struct mapped *mapped;
     owner_watch();
-    pthread_mutex_lock(&device->lock);
-    bool inside = mapping_find(&device->mapping, (uintptr_t)host, 1, &mapped) == OVERLAP_INSIDE;
+    pthread_mutex_lock(&device->space->lock);
+    bool inside =
+        mapping_find(&device->space->mapping, (uintptr_t)host, 1, &mapped) == OVERLAP_INSIDE;
     omprma_addr_t address = inside ? mapped_address(mapped, (uintptr_t)host) : 0;
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     return address;
 }
 
@@ -86,14 +99,20 @@ void *omp_get_mapped_ptr(const void *host, int number)
         return (void *)host;
     if (choice == CHOICE_FAILED)
         return NULL;
-    omprma_addr_t address = address_of(device, host);
+    omprma_addr_t address = placement_give("omp_get_mapped_ptr") ? address_of(device, host) : 0;
     device_leave();
     return (void *)(uintptr_t)address;
 }
 
 int omp_target_is_present(const void *host, int number)
 {
-    return host && omp_get_mapped_ptr(host, number) != NULL;
+    struct device *device;
+    enum choice choice = host ? device_of_function(number, &device) : CHOICE_FAILED;
+    if (choice != CHOICE_DEVICE)
+        return choice == CHOICE_HOST;
+    bool present = address_of(device, host) != 0;
+    device_leave();
+    return present;
 }
 
 /* A worker sees nothing of the program's memory. */
@@ -112,7 +131,7 @@ int omp_target_is_accessible(const void *host, size_t bytes, int number)
 static bool associate(struct device *device, uintptr_t host, omprma_addr_t address, size_t bytes)
 {
     struct mapped *mapped;
-    enum overlap overlap = mapping_find(&device->mapping, host, bytes, &mapped);
+    enum overlap overlap = mapping_find(&device->space->mapping, host, bytes, &mapped);
     if (overlap == OVERLAP_INSIDE && mapped->references == COUNT_INFINITE &&
         mapped->begin == host && mapped->end == host + bytes && mapped->device == address)
         return true;
@@ -121,7 +140,7 @@ static bool associate(struct device *device, uintptr_t host, omprma_addr_t addre
                       "omp_target_associate_ptr: the host range of %zu bytes at %p corresponds to "
                       "other device memory already; disassociate or unmap that first",
                       bytes, (void *)host);
-    mapped = mapping_add(&device->mapping, host, bytes, address, false);
+    mapped = mapping_add(&device->space->mapping, host, bytes, address, false);
     if (!mapped)
         return report(NULL, &device->site, "no host memory to associate a range");
     mapped->references = COUNT_INFINITE;
@@ -146,10 +165,11 @@ int omp_target_associate_ptr(const void *host, const void *address, size_t bytes
         report(NULL, NULL, "omp_target_associate_ptr: not for the host");
     if (choice != CHOICE_DEVICE)
         return ABI_FAIL;
-    pthread_mutex_lock(&device->lock);
-    bool right =
-        associate(device, (uintptr_t)host, (omprma_addr_t)(uintptr_t)address + offset, bytes);
-    pthread_mutex_unlock(&device->lock);
+    bool right = placement_end("the program associates device memory (omp_target_associate_ptr)");
+    pthread_mutex_lock(&device->space->lock);
+    right = right &&
+            associate(device, (uintptr_t)host, (omprma_addr_t)(uintptr_t)address + offset, bytes);
+    pthread_mutex_unlock(&device->space->lock);
     ompt_call(device->number, __builtin_return_address(0), false);
     if (right)
         ompt_memory(OMPT_ASSOCIATE, device->number, host, (uintptr_t)address + offset, bytes);
@@ -161,7 +181,7 @@ int omp_target_associate_ptr(const void *host, const void *address, size_t bytes
 static bool disassociate(struct device *device, uintptr_t host)
 {
     struct mapped *mapped;
-    enum overlap overlap = mapping_find(&device->mapping, host, 1, &mapped);
+    enum overlap overlap = mapping_find(&device->space->mapping, host, 1, &mapped);
     if (overlap == OVERLAP_INSIDE && mapped->begin == host && mapped->holds > 0) {
         report(NULL, &device->site,
                "omp_target_disassociate_ptr: %p is held by a map of something that contains it; "
@@ -175,7 +195,7 @@ static bool disassociate(struct device *device, uintptr_t host)
                       "omp_target_disassociate_ptr: %p was not associated by "
                       "omp_target_associate_ptr",
                       (void *)host);
-    mapping_drop(&device->mapping, mapped);
+    mapping_drop(&device->space->mapping, mapped);
     return true;
 }
 
@@ -191,9 +211,9 @@ int omp_target_disassociate_ptr(const void *host, int number)
         report(NULL, NULL, "omp_target_disassociate_ptr: not for the host");
     if (choice != CHOICE_DEVICE)
         return ABI_FAIL;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     bool right = disassociate(device, (uintptr_t)host);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     ompt_call(device->number, __builtin_return_address(0), false);
     if (right)
         ompt_memory(OMPT_DISASSOCIATE, device->number, host, 0, 0);

@@ -10,6 +10,8 @@
 #include "openmp/device/device.h"
 #include "openmp/device/devices.h"
 #include "openmp/image/choice.h"
+#include "openmp/place/addressed.h"
+#include "openmp/place/placement.h"
 #include "openmp/run/work.h"
 #include "openmp/site/loss.h"
 #include "openmp/site/report.h"
@@ -18,6 +20,7 @@
 struct route {
     struct device *to, *from; /* NULL: the host */
     struct work *work;        /* NULL: from host to host */
+    bool locked;              /* its space, until all is issued: several sites serve it */
     struct ompt_op op;        /* the last one */
     bool told;                /* has one begun? */
 };
@@ -30,17 +33,68 @@ static bool route_end(int number, struct device **device)
     return choice == CHOICE_DEVICE || (choice == CHOICE_HOST && !devices_ended());
 }
 
-static void route_begin(struct route *route, const struct copy *copy, struct device *owner)
+/* Where several sites serve the space, on the one that suits. Others may follow the work from then
+ * on, so the lock is kept until it has issued all. */
+static bool route_place(struct route *route, struct device *owner, const struct ends *ends)
 {
+    pthread_mutex_lock(&owner->space->lock);
+    route->locked = true;
+    owner = placement_is_on() ? ends_choose(owner, ends) : owner;
+    if (route->to)
+        route->to = owner;
+    if (route->from)
+        route->from = owner;
+    route->work = work_begin_locked(owner, NULL, WORK_WAITED);
+    return route->work && ends_bring(route->work, ends);
+}
+
+static bool route_begin(struct route *route, const struct copy *copy, const struct ends *ends)
+{
+    struct device *owner = route->from ? route->from : route->to;
+    bool right = true;
     ompt_call(owner->number, copy->code, copy->async);
-    route->work = work_begin(owner, NULL, WORK_WAITED);
+    if (owner->space->sites > 1)
+        right = route_place(route, owner, ends);
+    else
+        route->work = work_begin(owner, NULL, WORK_WAITED);
     if (!route->work)
         ompt_end();
+    return right && route->work;
 }
 
 static bool end_is_lost(const char *function, struct device *end)
 {
     return end && loss_refuses(function, &end->site);
+}
+
+/* From one index of a dimension to the next. */
+static size_t step_of(const struct copy *copy, const size_t *dimensions, int level)
+{
+    size_t step = copy->bytes;
+    for (int inner = level + 1; inner < copy->dimensions; inner++)
+        step *= dimensions[inner];
+    return step;
+}
+
+/* Where the rectangle begins, from the begin of its array. */
+static size_t begin_of(const struct copy *copy, const size_t *offsets, const size_t *dimensions,
+                       int level)
+{
+    size_t begin = 0;
+    for (int i = level; i < copy->dimensions; i++)
+        begin += offsets[i] * step_of(copy, dimensions, i);
+    return begin;
+}
+
+/* Where on devices it begins. */
+static struct ends route_ends(const struct route *route, const struct copy *copy)
+{
+    omprma_addr_t to = (uintptr_t)copy->to, from = (uintptr_t)copy->from;
+    if (copy->dimensions > 0) {
+        to += begin_of(copy, copy->to_offsets, copy->to_dimensions, 0);
+        from += begin_of(copy, copy->from_offsets, copy->from_dimensions, 0);
+    }
+    return (struct ends){route->to ? to : 0, route->from ? from : 0};
 }
 
 static bool route_open(struct route *route, const struct copy *copy)
@@ -51,10 +105,8 @@ static bool route_open(struct route *route, const struct copy *copy)
     if (end_is_lost("omp_target_memcpy", route->from) ||
         end_is_lost("omp_target_memcpy", route->to))
         return false;
-    struct device *owner = route->from ? route->from : route->to;
-    if (owner)
-        route_begin(route, copy, owner);
-    return !owner || route->work;
+    const struct ends ends = route_ends(route, copy);
+    return (!route->to && !route->from) || route_begin(route, copy, &ends);
 }
 
 /* The last of its operations ends with all of it, the others when they are issued. */
@@ -71,6 +123,9 @@ static void route_tell(struct route *route, const struct ompt_op *next)
 
 static bool route_close(struct route *route)
 {
+    struct device *placed = route->from ? route->from : route->to;
+    if (route->locked)
+        pthread_mutex_unlock(&placed->space->lock);
     bool right = !route->work || work_finish(route->work);
     if (route->work) {
         route_tell(route, NULL);
@@ -95,31 +150,25 @@ static void route_tell_copy(struct route *route, const char *to, const char *fro
         route_tell(route, &op);
 }
 
-static bool route_copy(struct route *route, char *to, const char *from, size_t bytes)
+/* Bytes or, with a shape (else NULL), runs, which never stay on the host. */
+static bool route_copy(struct route *route, char *to, const char *from, size_t bytes,
+                       const omprma_shape_t *shape)
 {
+    struct work *work = route->work;
     omprma_addr_t to_address = (uintptr_t)to, from_address = (uintptr_t)from;
     route_tell_copy(route, to, from, bytes);
-    if (!route->work)
+    if (!work)
         memmove(to, from, bytes);
     else if (!route->from)
-        return work_submit(route->work, to_address, from, bytes);
+        return work_submit(work, to_address, from, bytes, shape);
     else if (!route->to)
-        return work_retrieve(route->work, to, from_address, bytes);
+        return work_retrieve(work, to, from_address, bytes, shape);
     else
-        return work_exchange(route->work, from_address, route->to->number, to_address, bytes);
+        return work_exchange(work, from_address, &route->to->site, to_address, bytes, shape);
     return true;
 }
 
 /* ---- rectangles ----------------------------------------------------------------------------- */
-
-/* From one index of a dimension to the next. */
-static size_t step_of(const struct copy *copy, const size_t *dimensions, int level)
-{
-    size_t step = copy->bytes;
-    for (int inner = level + 1; inner < copy->dimensions; inner++)
-        step *= dimensions[inner];
-    return step;
-}
 
 /* The dimensions from `level` on, and their rows as runs. */
 static omprma_shape_t shape_of(const struct copy *copy, int level)
@@ -134,43 +183,21 @@ static omprma_shape_t shape_of(const struct copy *copy, int level)
     return shape;
 }
 
-static bool route_copy_shape(struct route *route, char *to, const char *from,
-                             const omprma_shape_t *shape)
-{
-    omprma_addr_t to_address = (uintptr_t)to, from_address = (uintptr_t)from;
-    route_tell_copy(route, to, from, shape_bytes(shape));
-    if (!route->from)
-        return work_submit_strided(route->work, to_address, from, shape);
-    if (!route->to)
-        return work_retrieve_strided(route->work, to, from_address, shape);
-    return work_exchange_strided(route->work, from_address, route->to->number, to_address, shape);
-}
-
-/* Where the rectangle begins, from the begin of its array. */
-static size_t begin_of(const struct copy *copy, const size_t *offsets, const size_t *dimensions,
-                       int level)
-{
-    size_t begin = 0;
-    for (int i = level; i < copy->dimensions; i++)
-        begin += offsets[i] * step_of(copy, dimensions, i);
-    return begin;
-}
-
 static bool rectangle_copy(struct route *route, const struct copy *copy, int level, char *to,
                            const char *from)
 {
     if (route->work && copy->dimensions - 1 - level <= OMPRMA_SHAPE_RANK) {
         const omprma_shape_t shape = shape_of(copy, level);
-        return route_copy_shape(
-            route, to + begin_of(copy, copy->to_offsets, copy->to_dimensions, level),
-            from + begin_of(copy, copy->from_offsets, copy->from_dimensions, level), &shape);
+        return route_copy(route, to + begin_of(copy, copy->to_offsets, copy->to_dimensions, level),
+                          from + begin_of(copy, copy->from_offsets, copy->from_dimensions, level),
+                          shape_bytes(&shape), &shape);
     }
     size_t to_step = step_of(copy, copy->to_dimensions, level);
     size_t from_step = step_of(copy, copy->from_dimensions, level);
     to += copy->to_offsets[level] * to_step;
     from += copy->from_offsets[level] * from_step;
     if (level == copy->dimensions - 1)
-        return route_copy(route, to, from, copy->volume[level] * copy->bytes);
+        return route_copy(route, to, from, copy->volume[level] * copy->bytes, NULL);
     for (size_t i = 0; i < copy->volume[level]; i++)
         if (!rectangle_copy(route, copy, level + 1, to + i * to_step, from + i * from_step))
             return false;
@@ -223,7 +250,7 @@ int copy_run(const struct copy *copy)
     if (right && copy->dimensions > 0)
         right = rectangle_copy(&route, copy, 0, copy->to, copy->from);
     else if (right)
-        right = route_copy(&route, copy->to, copy->from, copy->bytes);
+        right = route_copy(&route, copy->to, copy->from, copy->bytes, NULL);
     return route_close(&route) && right ? 0 : EINVAL;
 }
 
@@ -243,10 +270,10 @@ int fill_run(const struct copy *filled, int value)
     }
     if (right) {
         right = !end_is_lost("omp_target_memset", route.to);
-        if (right)
-            route_begin(&route, filled, route.to);
+        const struct ends ends = {(uintptr_t)to, 0};
+        right = right && route_begin(&route, filled, &ends);
         route_tell_copy(&route, to, NULL, bytes);
-        right = route.work && work_fill(route.work, (uintptr_t)to, (unsigned char)value, bytes);
+        right = right && work_fill(route.work, (uintptr_t)to, (unsigned char)value, bytes);
     }
     return route_close(&route) && right ? 0 : EINVAL;
 }

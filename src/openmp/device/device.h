@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * device.h: what the program sees as a device: its number, the table of what is mapped there, and
- * what regions needed the last time. The worker that serves it is its site.
+ * device.h: what the program sees as a device: its number, and a space, the table of what is mapped
+ * there; and what regions needed the last time. The worker that serves it is its site. With
+ * placement (place/placement.h) several devices have one space, and the program sees the first.
  *
  * Thread: see the fields.
  */
@@ -19,7 +20,11 @@
 #include "openmp/device/suballoc.h"
 #include "openmp/site/site.h"
 
-enum { PLANS = 16, PLAN_RANGES = 64 };
+enum {
+    PLANS = 16,
+    PLAN_RANGES = 64,
+    SITES_MOST = 64 /* of one space */
+};
 
 /* What a region needed the last time: its kernel, while nothing was registered or removed since,
  * and the ranges of its list, which are asked whether they are still what it needs. */
@@ -33,16 +38,30 @@ struct plan {
     struct mapped *entered[PLAN_RANGES]; /* by each item; of a longer list none */
 };
 
-struct device {
-    int number;           /* the program's */
-    pthread_mutex_t lock; /* guards the table, its memory, the works and the plans */
+/* What is mapped, and memory for it. */
+struct space {
+    pthread_mutex_t lock; /* guards the table, its memory, and of its devices works and plans */
     struct mapping mapping;
+    struct mapping blocks; /* of omp_target_alloc, by their own addresses, see allocated.h; */
+    struct mapped freed;   /* stands for those that works under way use, and that are gone */
     struct suballocator memory;
-    struct work *free_works;
     uint64_t works; /* numbers given to works so far */
+    int sites;      /* how many serve it; where several do, they are all that there are */
+};
+
+struct device {
+    int number; /* the program's */
+    struct space *space;
+    struct work *free_works;
     struct plan plans[PLANS];
     struct site site; /* that serves it */
 };
+
+/* The program sees it; others serve the space of one that it sees. */
+static inline bool device_is_seen(const struct device *device)
+{
+    return device->site.index == device->number;
+}
 
 /* The run goes on without it. */
 static inline bool device_is_lost(const struct device *device)

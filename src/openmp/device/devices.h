@@ -18,6 +18,22 @@ int devices_make(void);
 /* 0 until then, and where there are none. */
 int devices_made(void);
 
+/* Does the runtime choose the worker for each construct (OMPRMA_PLACEMENT=auto)? All workers serve
+ * one space then, and the program sees one device. */
+bool devices_are_placed(void);
+
+/* The same, and regions have an address of all device memory that they use without a map
+ * (OMPRMA_PLACEMENT=named), see place/addressed.h. */
+bool devices_are_named(void);
+
+/* The value of OMPRMA_PLACEMENT, where it is one with which they are placed. */
+const char *devices_placement(void);
+
+/* Sites, at least one for each device that the program sees; 0: as above. Each has a struct device:
+ * those of the program first. */
+int devices_sites(void);
+struct device *device_of_site(int index);
+
 /* The same, and 0 once the process has begun to end. */
 int devices_started(void);
 

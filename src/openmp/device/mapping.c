@@ -24,13 +24,15 @@ RB_GENERATE_INTERNAL(mapped_tree, mapped, link, mapped_compare, static)
 RB_GENERATE_INTERNAL(attached_tree, attached, link, attached_compare, static)
 #pragma GCC diagnostic pop
 
+static const omprma_addr_t below_most = UINT64_C(1) << 34; /* further away it is no index */
+
 /* So many ranges that may come again: more than a region has. */
 enum { VACANT_MOST = 128 };
 
 void mapping_init(struct mapping *mapping, void (*give)(void *owner, const struct suballoc *part),
                   void *owner)
 {
-    *mapping = (struct mapping){.give = give, .owner = owner};
+    *mapping = (struct mapping){.low = UINT64_MAX, .give = give, .owner = owner};
     RB_INIT(&mapping->tree);
     TAILQ_INIT(&mapping->vacant);
 }
@@ -175,7 +177,7 @@ static void take_out(struct mapping *mapping, struct mapped *mapped)
     gaps_join(mapping, mapped);
     RB_REMOVE(mapped_tree, &mapping->tree, mapped);
     mapped->begin = 1; /* no range that is asked for, see mapping_exact() */
-    mapped->end = 0;
+    mapped->end = mapped->number = 0;
     mapped->next_spare = mapping->spare;
     mapping->spare = mapped;
 }
@@ -240,10 +242,15 @@ struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t byte
     *mapped = (struct mapped){.begin = begin,
                               .base = begin,
                               .end = begin + bytes,
+                              .number = ++mapping->made,
                               .device = device,
                               .references = hold ? 0 : 1,
                               .holds = hold ? 1 : 0};
     put_in(mapping, mapped);
+    if (device < mapping->low)
+        mapping->low = device;
+    if (device + bytes > mapping->high)
+        mapping->high = device + bytes;
     return mapped;
 }
 
@@ -271,6 +278,7 @@ static void pointers_move(struct attached_tree *from, struct attached_tree *to)
     while ((pointer = RB_ROOT(from))) {
         RB_REMOVE(attached_tree, from, pointer);
         RB_INSERT(attached_tree, to, pointer);
+        pointer->due = true;
     }
 }
 
@@ -327,6 +335,16 @@ struct mapped *mapping_next(struct mapped *mapped)
     return not_vacant_after(RB_NEXT(mapped_tree, NULL, mapped));
 }
 
+struct mapped *mapping_of_device(const struct mapping *mapping, omprma_addr_t address)
+{
+    if (address < mapping->low || address >= mapping->high)
+        return NULL;
+    struct mapped *each = mapping_first(mapping);
+    while (each && address - each->device >= each->end - each->begin)
+        each = mapping_next(each);
+    return each;
+}
+
 /* ---- counts --------------------------------------------------------------------------------- */
 
 void mapped_enter(struct mapped *mapped, bool hold, uint64_t work)
@@ -335,17 +353,6 @@ void mapped_enter(struct mapped *mapped, bool hold, uint64_t work)
     if (*count != COUNT_INFINITE && mapped->entered_by[hold] != work)
         ++*count;
     mapped->entered_by[hold] = work;
-}
-
-bool mapped_is_last(const struct mapped *mapped, bool hold, bool all, uint64_t work)
-{
-    uint64_t own = hold ? mapped->holds : mapped->references;
-    uint64_t other = hold ? mapped->references : mapped->holds;
-    if (mapped->ended_by == work && !mapped_is_named(mapped))
-        return true;
-    if (other > 0)
-        return false;
-    return all ? own != COUNT_INFINITE : own == 1 && mapped->left_by[hold] != work;
 }
 
 void mapped_leave(struct mapped *mapped, bool hold, bool all, uint64_t work)
@@ -370,39 +377,58 @@ static struct attached *attached_find(struct mapped *mapped, uintptr_t pointer)
     return RB_FIND(attached_tree, &mapped->pointers, &key);
 }
 
-bool mapped_attach(struct mapped *mapped, uintptr_t pointer, size_t bytes, const void *device_value,
-                   bool *changed)
+/* Without a value yet, in place of one with other bytes. NULL: no memory. */
+static struct attached *attached_make(struct mapped *mapped, uintptr_t pointer, size_t bytes)
 {
-    const void *host_value = (const void *)pointer;
     struct attached *attached = attached_find(mapped, pointer);
-    if (attached && attached->bytes == bytes &&
-        memcmp(attached->host_value, host_value, bytes) == 0 &&
-        memcmp(attached->device_value, device_value, bytes) == 0) {
-        *changed = false;
-        return true;
-    }
-    if (attached && attached->bytes != bytes) {
+    if (attached && attached->bytes == bytes)
+        return attached;
+    if (attached) {
         RB_REMOVE(attached_tree, &mapped->pointers, attached);
         free(attached);
-        attached = NULL;
     }
-    if (!attached) {
-        attached = calloc(1, sizeof(*attached) + 2 * bytes);
-        if (!attached)
-            return false;
-        attached->pointer = pointer;
-        attached->bytes = bytes;
-        attached->device_value = attached->host_value + bytes;
-        RB_INSERT(attached_tree, &mapped->pointers, attached);
-    }
+    attached = calloc(1, sizeof(*attached) + bytes);
+    if (!attached)
+        return NULL;
+    attached->pointer = pointer;
+    attached->bytes = bytes;
+    attached->due = true;
+    RB_INSERT(attached_tree, &mapped->pointers, attached);
+    return attached;
+}
+
+bool mapped_attach(struct mapped *mapped, uintptr_t pointer, size_t bytes,
+                   const struct mapped *pointee)
+{
+    const void *host_value = (const void *)pointer;
+    struct attached *attached = attached_make(mapped, pointer, bytes);
+    uint64_t number = pointee ? pointee->number : 0;
+    if (!attached)
+        return false;
+    attached->due |= attached->to != pointee || attached->to_number != number ||
+                     memcmp(attached->host_value, host_value, bytes) != 0;
+    attached->to = pointee;
+    attached->to_number = number;
     memcpy(attached->host_value, host_value, bytes);
-    memcpy(attached->device_value, device_value, bytes);
-    *changed = true;
+    return true;
+}
+
+bool attached_value(const struct attached *pointer, unsigned char *value)
+{
+    uintptr_t base;
+    uint64_t device = 0;
+    if (pointer->to && pointer->to->number != pointer->to_number)
+        return false;
+    memcpy(value, pointer->host_value, pointer->bytes);
+    memcpy(&base, value, sizeof(base));
+    if (pointer->to)
+        device = mapped_address(pointer->to, base);
+    memcpy(value, &device, sizeof(device));
     return true;
 }
 
 void mapped_each_pointer(struct mapped *mapped, uintptr_t begin, size_t bytes,
-                         void (*call)(const struct attached *pointer, void *context), void *context)
+                         void (*call)(struct attached *pointer, void *context), void *context)
 {
     struct attached key = {.pointer = begin};
     struct attached *each = RB_NFIND(attached_tree, &mapped->pointers, &key);
@@ -430,4 +456,15 @@ const char *range_words(const struct mapped *mapped, char text[RANGE_WORDS])
     if (length < RANGE_WORDS)
         snprintf(text + length, RANGE_WORDS - (size_t)length, ")");
     return text;
+}
+
+/* ---- the other way round -------------------------------------------------------------------- */
+
+const struct mapped *mapping_below(struct mapping *mapping, omprma_addr_t address)
+{
+    struct mapped *each, *found = NULL;
+    RB_FOREACH(each, mapped_tree, &mapping->tree)
+    if (each->device <= address && (!found || each->device > found->device))
+        found = each;
+    return found && address - found->device < below_most ? found : NULL;
 }

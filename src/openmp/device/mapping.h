@@ -31,22 +31,28 @@ LIST_HEAD(pinned_list, pinned);
 /* Counts of globals and of associated memory: nothing changes them. */
 #define COUNT_INFINITE UINT64_MAX
 
-/* A pointer in mapped memory whose device copy points to device memory. When the host's copy was
- * overwritten by what came back, it gets its value back. Fortran's descriptors are longer than one
- * pointer, so there are `bytes` of them. */
+/* A pointer in mapped memory whose device copy points to device memory: to where the range has what
+ * the host's copy points to. When that was overwritten by what came back, it gets its value back.
+ * Fortran's descriptors are longer than one pointer, so there are `bytes` of them. */
 struct attached {
     RB_ENTRY(attached) link;
     uintptr_t pointer; /* on the host */
     size_t bytes;
-    unsigned char *device_value; /* what the device has */
-    unsigned char host_value[];  /* followed by device_value */
+    const struct mapped *to; /* NULL: nothing is there, and the device's copy is NULL */
+    uint64_t to_number;      /* that range's; another one: it was taken out */
+    bool due;                /* the device does not have it yet */
+    unsigned char host_value[];
 };
 RB_HEAD(attached_tree, attached);
 
 struct mapped {
-    uintptr_t begin, end;   /* host range */
-    RB_ENTRY(mapped) link;  /* beside what a look-up compares */
-    omprma_addr_t device;   /* corresponds to begin */
+    uintptr_t begin, end;  /* host range */
+    uint64_t number;       /* never the same again in its table; 0: it was taken out */
+    RB_ENTRY(mapped) link; /* beside what a look-up compares */
+    omprma_addr_t device;  /* corresponds to begin */
+    uint64_t present;      /* sites that have its present value, see place/copies.h; 0: the first */
+    uint64_t used_by;      /* number of the last work that has noted a use of it, */
+    size_t use;            /* and which one that is */
     struct suballoc memory; /* its own; none: the table's owner has not allocated it */
     uint64_t references, holds;
     uint64_t ways; /* counts references that only pass through pointers in this range (see way.c),
@@ -79,6 +85,8 @@ struct pinned {
     uintptr_t begin; /* where pointers get their host values back; `bytes` may be 0 */
     size_t bytes;
     bool given;     /* the host gave all of its values */
+    bool writes;    /* the work may write it there, see place/copies.h, */
+    bool brings;    /* the work has another site's copy brought */
     bool retrieved; /* all or some of them were to come back */
 };
 
@@ -91,6 +99,8 @@ struct mapping {
     struct mapped_tree tree;
     struct gap near[2];        /* where look-ups ended, see mapping_at() */
     size_t count;              /* without vacant ones */
+    omprma_addr_t low, high;   /* device memory of all that there ever were lies between */
+    uint64_t made;             /* numbers given so far */
     struct mapped *spare;      /* for the next ranges */
     struct mapped_list vacant; /* the oldest first */
     size_t vacant_count;
@@ -161,8 +171,8 @@ void mapping_vacate(struct mapping *mapping, struct mapped *mapped);
 bool mapping_forget(struct mapping *mapping);
 
 /* Takes out ranges that are there only for pointers in them, and that no work uses now, where a
- * larger one is to be that contains them; that is to have their pointers. False: others lie there,
- * or they reach beyond it, and nothing is done. */
+ * larger one is to be that contains them; that is to have their pointers, which are due. False:
+ * others lie there, or they reach beyond it, and nothing is done. */
 bool mapping_take_ways(struct mapping *mapping, uintptr_t begin, size_t bytes,
                        struct attached_tree *pointers);
 
@@ -211,10 +221,6 @@ static inline bool mapped_is_wanted(const struct mapped *mapped)
     return mapped_is_named(mapped) || mapped->ways > 0;
 }
 
-/* Does nobody have it mapped after this exit of the work, or after another one of its? `all`: it
- * deletes. */
-bool mapped_is_last(const struct mapped *mapped, bool hold, bool all, uint64_t work);
-
 /* An exit; `all`: the references become none, unless they are infinite, and so do ways. */
 void mapped_leave(struct mapped *mapped, bool hold, bool all, uint64_t work);
 
@@ -238,10 +244,14 @@ static inline omprma_addr_t mapped_address(const struct mapped *mapped, uintptr_
 
 /* ---- pointers ------------------------------------------------------------------------------- */
 
-/* Remembers that the device's copy of [pointer, pointer + bytes) holds `device_value` now. False in
- * *changed: it did before, and the host's value is the same too. False: no memory. */
-bool mapped_attach(struct mapped *mapped, uintptr_t pointer, size_t bytes, const void *device_value,
-                   bool *changed);
+/* From now on the device's copy of [pointer, pointer + bytes) points into this range, or to nothing
+ * (NULL). It is due, unless it did before and the host's value is the same too. False: no memory.
+ */
+bool mapped_attach(struct mapped *mapped, uintptr_t pointer, size_t bytes,
+                   const struct mapped *pointee);
+
+/* What the device's copy has to be. False: what it pointed to was taken out. */
+bool attached_value(const struct attached *pointer, unsigned char *value);
 
 static inline bool mapped_has_pointers(const struct mapped *mapped)
 {
@@ -250,13 +260,20 @@ static inline bool mapped_has_pointers(const struct mapped *mapped)
 
 /* Calls for every attached pointer that lies in the range. */
 void mapped_each_pointer(struct mapped *mapped, uintptr_t begin, size_t bytes,
-                         void (*call)(const struct attached *pointer, void *context),
-                         void *context);
+                         void (*call)(struct attached *pointer, void *context), void *context);
+
+/* The one whose device memory has this byte; NULL: none. Looks at all of them, but for an address
+ * that is far from each. */
+struct mapped *mapping_of_device(const struct mapping *mapping, omprma_addr_t address);
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
 /* "\"x[0:5]\" (20 bytes at 0x7ff0, mapped at app.c:12)", in `text`. */
 enum { RANGE_WORDS = 512 };
 const char *range_words(const struct mapped *mapped, char text[RANGE_WORDS]);
+
+/* The range whose device memory begins nearest below a device address, and not far from it. NULL:
+ * there is none. */
+const struct mapped *mapping_below(struct mapping *mapping, omprma_addr_t address);
 
 #endif

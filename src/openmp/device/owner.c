@@ -23,31 +23,22 @@
 
 static struct device *device_of_remote(int remote)
 {
-    for (int i = 0; i < devices_started(); i++)
-        if (device_at(i)->site.remote == remote)
-            return device_at(i);
+    for (int i = 0; i < devices_sites() && !devices_ended(); i++)
+        if (device_of_site(i)->site.remote == remote)
+            return device_of_site(i);
     return NULL;
-}
-
-/* With the lock held. */
-static const struct mapped *mapped_there(const struct device *device, omprma_addr_t address)
-{
-    struct mapped *each = mapping_first(&device->mapping);
-    while (each && address - each->device >= each->end - each->begin)
-        each = mapping_next(each);
-    return each;
 }
 
 /* Who faults may hold the lock: then there is less to say. */
 static bool variable_words(struct device *device, uintptr_t address, char *words, size_t room)
 {
     char range[RANGE_WORDS];
-    if (pthread_mutex_trylock(&device->lock))
+    if (pthread_mutex_trylock(&device->space->lock))
         return false;
-    const struct mapped *mapped = mapped_there(device, address);
+    const struct mapped *mapped = mapping_of_device(&device->space->mapping, address);
     if (mapped)
         snprintf(words, room, ", inside %s", range_words(mapped, range));
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     return mapped != NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * arguments.c: the words that a kernel is called with, see region.h. Private variables of a region
- * share one block of device memory; small ones are sent together.
+ * share one block of device memory; small ones are sent together, and with what is mapped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static bool private_submit(struct work *work, size_t offset, const void *host, c
     omprma_addr_t to = work->privates.device + offset;
     struct ompt_op op = ompt_to(host, work->device->number, to, bytes);
     ompt_op_begin(&op);
-    bool right = work_submit(work, to, from, bytes);
+    bool right = work_submit_beside(work, &work->privates, to, from, bytes);
     ompt_op_end(&op);
     return right;
 }
@@ -185,8 +185,8 @@ static uint64_t word_mapped(struct work *work, const struct maps *maps, int i,
 {
     uintptr_t begin = (uintptr_t)maps->begins[i];
     struct mapped *mapped = maps_entered(maps, i);
-    if (!mapped &&
-        mapping_find(&work->device->mapping, begin, maps_bytes(maps, i), &mapped) == OVERLAP_NONE)
+    if (!mapped && mapping_find(&work->device->space->mapping, begin, maps_bytes(maps, i),
+                                &mapped) == OVERLAP_NONE)
         return word_unmapped(work, maps, i);
     *device_begin = mapped_address(mapped, begin);
     return *device_begin - (begin - item_base(maps, i));
@@ -226,7 +226,7 @@ static bool lambda_attach(struct work *work, const struct maps *maps, int i, uin
     if (!pointee)
         return true;
     return work_submit(work, lambda + ((uintptr_t)maps->bases[i] - parent), &pointee,
-                       sizeof(pointee));
+                       sizeof(pointee), NULL);
 }
 
 static void place_argument(struct arguments *arguments, omprma_addr_t begin, const char *name)

@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "openmp/device/devices.h"
 #include "openmp/device/info.h"
 #include "openmp/image/choice.h"
 #include "openmp/image/registry.h"
+#include "openmp/place/placement.h"
 #include "openmp/site/loss.h"
 #include "openmp/site/origin.h"
 #include "openmp/site/report.h"
@@ -38,15 +40,23 @@ static bool construct_move(struct work *work, const struct construct *construct)
     if (construct->kind == CONSTRUCT_ENTER)
         return maps_enter(work, maps);
     if (construct->kind == CONSTRUCT_LEAVE)
-        return maps_leave(work, maps);
+        return maps_settle(work, maps);
     return maps_update(work, maps);
 }
 
+static struct placed construct_placed(const struct construct *construct)
+{
+    return (struct placed){construct->kind, &construct->maps,
+                           construct->kind == CONSTRUCT_REGION ? construct->call.host_id : NULL};
+}
+
 /* Begins a work and issues all of the construct; true in *right: it went well. The caller holds the
- * device's lock. */
+ * lock of the device's space. */
 static struct work *construct_issue(struct device *device, struct construct *construct,
                                     enum work_kind kind, struct launch *launch, bool *right)
 {
+    const struct placed placed = construct_placed(construct);
+    device = placement_choose(device, &placed);
     bool region = construct->kind == CONSTRUCT_REGION, lost = device_is_lost(device);
     struct work *work = NULL;
     if (region && !lost)
@@ -54,9 +64,11 @@ static struct work *construct_issue(struct device *device, struct construct *con
     if (!region || lost || construct->call.plan)
         work = work_begin_locked(device, construct->where, kind);
     if (work)
-        *right = maps_are_valid(work, &construct->maps) &&
+        *right = maps_are_valid(work, &construct->maps) && placement_bring(work, &placed) &&
                  (region ? region_issue(work, &construct->call, &construct->maps, launch)
                          : construct_move(work, construct));
+    if (work)
+        *right = placement_pin(work) && *right;
     return work;
 }
 
@@ -84,9 +96,9 @@ static bool construct_fly(struct device *device, struct construct *construct)
     bool right;
     ompt_fly();
     launch_begin(&launch);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     struct work *work = construct_issue(device, construct, kind, &launch, &right);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     launch_clear(&launch);
     if (!work)
         return false;
@@ -106,12 +118,12 @@ static enum work_result construct_wait(struct device *device, struct construct *
     struct launch launch;
     bool right = false;
     launch_begin(&launch);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     struct work *work = construct_issue(device, construct, kind, &launch, &right);
     if (work)
         result = work_end_locked(work);
     else
-        pthread_mutex_unlock(&device->lock);
+        pthread_mutex_unlock(&device->space->lock);
     launch_clear(&launch);
     return right ? result : WORK_FAILED;
 }
@@ -176,6 +188,23 @@ static enum work_result construct_spare(struct device *device, struct construct 
     return result;
 }
 
+/* With placement a construct may go to any worker, so all have the images. */
+static bool construct_prepare(const struct construct *construct)
+{
+    const struct maps *maps = &construct->maps;
+    bool right = true;
+    if (!devices_are_placed())
+        return true;
+    for (int i = 1; i < devices_sites() && right; i++)
+        right = registry_prepare(device_of_site(i), construct->where);
+    if (right && registry_has_variables())
+        right = placement_end("the program has variables on devices (declare target, static)");
+    for (int i = 0; i < maps->count && right; i++)
+        if (maps->types[i] & MAP_RETURN_PARAM)
+            right = placement_give("use_device_ptr");
+    return right;
+}
+
 int construct_run(struct construct *construct)
 {
     static const enum ompt_kind kinds[] = {[CONSTRUCT_REGION] = OMPT_KIND_REGION,
@@ -187,6 +216,10 @@ int construct_run(struct construct *construct)
     if (choice == CHOICE_HOST)
         return ABI_FAIL;
     enum work_result result = WORK_FAILED;
+    if (choice == CHOICE_DEVICE && !construct_prepare(construct)) {
+        device_leave();
+        choice = CHOICE_FAILED;
+    }
     if (choice == CHOICE_DEVICE) {
         ompt_begin(kinds[construct->kind], construct->nowait, device->number, construct->code);
         origin_call(construct->code);

@@ -11,8 +11,6 @@
 
 #include "openmp/entry/region.h"
 
-enum construct_kind { CONSTRUCT_REGION, CONSTRUCT_ENTER, CONSTRUCT_LEAVE, CONSTRUCT_UPDATE };
-
 struct construct {
     enum construct_kind kind;
     const struct location *where;

@@ -92,7 +92,7 @@ static bool region_launch(struct work *work, const struct region_call *call,
         omprma_check_begins(arguments->begins, arguments->names, arguments->count);
     work_launch_between(work, &launch->region);
     ompt_submit(call->teams);
-    return maps_leave(work, maps);
+    return maps_settle(work, maps);
 }
 
 bool region_issue(struct work *work, const struct region_call *call, const struct maps *list,
@@ -106,7 +106,8 @@ bool region_issue(struct work *work, const struct region_call *call, const struc
         info_arguments(work->where, work->device->number, "Entering OpenMP kernel", maps->count,
                        maps->sizes, maps->types, maps->names);
     work->computes = true;
-    bool right = maps_enter(work, maps);
+    bool right = maps_resolve(work, maps);
+    right = moves_issue(work) && right;
     if (!right) {
         echo_print("Call to targetDataBegin failed, abort target.");
         echo_print("Failed to process data before launching the kernel.");

@@ -60,6 +60,7 @@ static bool is_environments(const struct wish *wish)
 static void report_missing(const struct wish *wish, int count)
 {
     char host[128] = "", share[CLAUSE_BYTES];
+    bool placed = devices_are_placed();
     if (wish->id == DEVICE_INVALID) {
         report(wish->where, NULL,
                "device %d is omp_invalid_device: give the number of a device, or that of the host "
@@ -72,9 +73,10 @@ static void report_missing(const struct wish *wish, int count)
                  is_environments(wish) ? "set OMP_TARGET_OFFLOAD=disabled"
                                        : "take its number from omp_get_initial_device()");
     omprma_share(share, sizeof(share));
-    report(wish->where, NULL, "%sthere is no device %lld, only %d device%s, from 0 on%s%s",
+    report(wish->where, NULL, "%sthere is no device %lld, only %d device%s, from 0 on%s%s%s%s%s",
            is_environments(wish) ? "OMP_DEFAULT_DEVICE: " : "", (long long)wish->id, count,
-           count == 1 ? "" : "s", share, host);
+           count == 1 ? "" : "s", placed ? " (OMPRMA_PLACEMENT=" : "",
+           placed ? devices_placement() : "", placed ? ")" : "", share, host);
 }
 
 /* The number behind the last device is the host's. It is also what a rank of a job, or a script,
@@ -205,9 +207,9 @@ static void outcome_table(const struct location *where, struct device *device)
 {
     if (!device || !info_wants(INFO_TABLE))
         return;
-    pthread_mutex_lock(&device->lock);
-    info_table(where, device->number, &device->mapping);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
+    info_table(where, device->number, &device->space->mapping);
+    pthread_mutex_unlock(&device->space->lock);
 }
 
 /* With OMP_TARGET_OFFLOAD=DEFAULT the host takes over only where there is no device at all: data

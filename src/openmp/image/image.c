@@ -164,7 +164,17 @@ void image_free(struct image *image)
 
 bool image_is_placed(const struct image *image, const struct device *device)
 {
-    return image->addresses && image->addresses[device->site.number];
+    return image->addresses && image->addresses[device->site.index];
+}
+
+/* Images of flang have the program's variables, mapped or not, and those of its run-time library:
+ * of what is static in procedures nothing is known. */
+bool image_has_variables(const struct image *image)
+{
+    for (size_t i = 0; i < image->count; i++)
+        if (image->entries[i].bytes > 0)
+            return true;
+    return !image->by.flang && elf_has_variables(image->start, image->bytes);
 }
 
 static size_t functions_count(const struct image *image)
@@ -240,7 +250,8 @@ static bool image_find_functions(struct image *image, struct device *device,
             continue;
         if (!work)
             work = work_begin(device, where, WORK_WAITED);
-        right = work && work_retrieve(work, &addresses[i], addresses[i], sizeof(addresses[i]));
+        right =
+            work && work_retrieve(work, &addresses[i], addresses[i], sizeof(addresses[i]), NULL);
     }
     return (!work || work_finish(work)) && right;
 }
@@ -267,9 +278,9 @@ static bool image_stand_in(struct image *image, struct device *device,
     struct work *work = results ? work_begin(device, where, WORK_WAITED) : NULL;
     omprma_addr_t block = 0;
     if (work) {
-        pthread_mutex_lock(&device->lock);
+        pthread_mutex_lock(&device->space->lock);
         block = work_private(work, count * sizeof(*results));
-        pthread_mutex_unlock(&device->lock);
+        pthread_mutex_unlock(&device->space->lock);
     }
     bool right = block != 0;
     for (size_t i = 0; i < image->count && right; i++) {
@@ -279,7 +290,7 @@ static bool image_stand_in(struct image *image, struct device *device,
                                   (uintptr_t)image->entries[i].address, addresses[i]};
         right = work_launch(work, addresses[image->count], NULL, words, 3);
     }
-    right = right && work_retrieve(work, results, block, count * sizeof(*results));
+    right = right && work_retrieve(work, results, block, count * sizeof(*results), NULL);
     right = (!work || work_finish(work)) && right;
     at = 0;
     for (size_t i = 0; i < image->count && right; i++)
@@ -298,9 +309,9 @@ static bool image_map_variables(struct image *image, struct device *device,
         struct mapped *mapped;
         uintptr_t host = (uintptr_t)entry->address;
         if (entry->bytes == 0 ||
-            mapping_find(&device->mapping, host, entry->bytes, &mapped) != OVERLAP_NONE)
+            mapping_find(&device->space->mapping, host, entry->bytes, &mapped) != OVERLAP_NONE)
             continue;
-        mapped = mapping_add(&device->mapping, host, entry->bytes, addresses[i], false);
+        mapped = mapping_add(&device->space->mapping, host, entry->bytes, addresses[i], false);
         if (!mapped)
             return report(NULL, &device->site, "no host memory to map the variable %s",
                           entry->name);
@@ -330,7 +341,7 @@ static bool image_make_room(struct image *image)
 {
     if (image->addresses)
         return true;
-    int count = devices_made();
+    int count = devices_sites();
     image->addresses = calloc((size_t)count, sizeof(*image->addresses));
     image->devices = image->addresses ? count : 0;
     return image->addresses != NULL;
@@ -349,17 +360,17 @@ bool image_place(struct image *image, struct device *device, const struct locati
             image_find_functions(image, device, addresses, where) &&
             image_stand_in(image, device, addresses, where);
     if (right) {
-        pthread_mutex_lock(&device->lock);
+        pthread_mutex_lock(&device->space->lock);
         right = image_map_variables(image, device, addresses);
-        pthread_mutex_unlock(&device->lock);
+        pthread_mutex_unlock(&device->space->lock);
     }
     right = right && image_run(image, device, addresses, ENTRY_CONSTRUCTOR, where);
     if (right)
-        image->addresses[device->site.number] = addresses;
-    if (right)
-        ompt_load(device->number, image->start, image->bytes, image->order);
-    else
+        image->addresses[device->site.index] = addresses;
+    if (!right)
         free(addresses);
+    else if (device_is_seen(device))
+        ompt_load(device->number, image->start, image->bytes, image->order);
     return right;
 }
 
@@ -369,18 +380,19 @@ void image_displace(struct image *image, struct device *device)
 {
     if (!image_is_placed(image, device))
         return;
-    const omprma_addr_t *addresses = image->addresses[device->site.number];
+    const omprma_addr_t *addresses = image->addresses[device->site.index];
     image_run(image, device, addresses, ENTRY_DESTRUCTOR, NULL);
-    ompt_unload(device->number, image->order);
-    pthread_mutex_lock(&device->lock);
+    if (device_is_seen(device))
+        ompt_unload(device->number, image->order);
+    pthread_mutex_lock(&device->space->lock);
     for (size_t i = 0; i < image->count; i++) {
         const struct entry *entry = &image->entries[i];
         struct mapped *mapped;
         if (entry->bytes > 0 &&
-            mapping_find(&device->mapping, (uintptr_t)entry->address, entry->bytes, &mapped) ==
-                OVERLAP_INSIDE &&
+            mapping_find(&device->space->mapping, (uintptr_t)entry->address, entry->bytes,
+                         &mapped) == OVERLAP_INSIDE &&
             mapped->device == addresses[i])
-            mapping_drop(&device->mapping, mapped);
+            mapping_drop(&device->space->mapping, mapped);
     }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
 }

@@ -46,6 +46,9 @@ static inline bool image_is_of(const struct image *image, const void *address)
     return (uintptr_t)address >= image->low && (uintptr_t)address < image->high;
 }
 
+/* Has it variables: those of the program, or others that its code may write? */
+bool image_has_variables(const struct image *image);
+
 bool image_is_placed(const struct image *image, const struct device *device);
 
 /* Loads it, maps its variables for good, runs its constructors. False: reported. */

@@ -34,6 +34,7 @@ static struct registry {
     atomic_llong requires;                 /* by any part of the program */
     atomic_int oldest_clang, newest_clang; /* see registry_compilers() */
     atomic_bool foreign;                   /* a library had only images for other machines */
+    atomic_bool variables;                 /* an image has some of the program */
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
 /* Several libraries may have regions of one name, for example of a file that was compiled twice.
@@ -166,12 +167,12 @@ static struct image *image_take(const struct abi_library *library)
     return found;
 }
 
-static void library_remove(const struct abi_library *library, int devices)
+static void library_remove(const struct abi_library *library, int sites)
 {
     struct image *image;
     while ((image = image_take(library))) {
-        for (int i = 0; i < devices; i++) {
-            struct device *device = device_at(i);
+        for (int i = 0; i < sites; i++) {
+            struct device *device = device_of_site(i);
             pthread_mutex_lock(&device->site.load_lock);
             image_displace(image, device);
             pthread_mutex_unlock(&device->site.load_lock);
@@ -183,20 +184,35 @@ static void library_remove(const struct abi_library *library, int devices)
 void registry_remove(const struct abi_library *library)
 {
     atomic_fetch_add(&registry.removed, 1);
-    library_remove(library, devices_started());
+    library_remove(library, devices_ended() ? 0 : devices_sites());
 }
 
-void registry_clear(int devices)
+void registry_clear(int sites)
 {
     while (registry.images) {
         const struct image *newest = registry.images;
         while (newest->next)
             newest = newest->next;
-        library_remove(newest->library, devices);
+        library_remove(newest->library, sites);
     }
 }
 
+bool registry_has_variables(void)
+{
+    return atomic_load_explicit(&registry.variables, memory_order_relaxed);
+}
+
 /* ---- devices -------------------------------------------------------------------------------- */
+
+/* Only placement asks for variables. */
+static bool image_prepare(struct image *image, struct device *device, const struct location *where)
+{
+    if (image_is_placed(image, device))
+        return true;
+    if (devices_are_placed() && image_has_variables(image))
+        atomic_store(&registry.variables, true);
+    return image_place(image, device, where);
+}
 
 static bool prepare_locked(struct device *device, const struct location *where)
 {
@@ -207,7 +223,7 @@ static bool prepare_locked(struct device *device, const struct location *where)
     bool right = true;
     pthread_rwlock_rdlock(&registry.lock);
     for (struct image *image = registry.images; image && right; image = image->next)
-        right = image_is_placed(image, device) || image_place(image, device, where);
+        right = image_prepare(image, device, where);
     pthread_rwlock_unlock(&registry.lock);
     if (right)
         atomic_store(&device->site.generation, generation);
@@ -259,7 +275,7 @@ static bool kernel_find(const struct device *device, struct plan *found,
     pthread_rwlock_rdlock(&registry.lock);
     const struct region *region = region_find(device, found->host_id, caller, &several);
     if (region) {
-        found->kernel = region->image->addresses[device->site.number][region->index];
+        found->kernel = region->image->addresses[device->site.index][region->index];
         found->name = region->image->entries[region->index].name;
         found->has_leading = region->image->entries[region->index].has_leading;
         found->as_on_gpus = region->image->entries[region->index].as_on_gpus;
@@ -289,9 +305,9 @@ static bool plan_begin(struct device *device, struct plan *plan, const void *hos
                        const struct location *where)
 {
     struct plan found = {.host_id = host_id, .changes = registry_changes()};
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     bool ended = kernel_find(device, &found, where);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     *plan = found;
     if (!found.kernel && ended && gate_ends_elsewhere())
         return false;

@@ -22,13 +22,17 @@
 bool registry_add(const struct abi_library *library);
 void registry_remove(const struct abi_library *library);
 
-/* All libraries, the newest first, from `devices` devices, when the process ends and nobody else
- * offloads any more. */
-void registry_clear(int devices);
+/* Removes all libraries, the newest first, when the process ends and nobody else offloads any more.
+ * `sites`: how many there are. */
+void registry_clear(int sites);
 
 /* Clauses of a requires directive. Those that every part of a program has to have or none has to
  * agree with what came before; else this ends the process. */
 void registry_require(int64_t clauses);
+
+/* With placement: has an image that a device has been prepared with variables that its code may
+ * write, or that the program knows? */
+bool registry_has_variables(void);
 
 /* Brings what is registered and new to the device. False: reported. */
 bool registry_prepare(struct device *device, const struct location *where);

@@ -30,7 +30,7 @@ __attribute__((destructor)) static void devices_end(void)
     int count = devices_made();
     if (count == 0 || !devices_are_here() || gate_closed() || !gate_close())
         return;
-    registry_clear(count);
+    registry_clear(devices_sites());
     ompt_devices_end();
     omprma_finalize();
 }

@@ -2,30 +2,15 @@
 /*
  * enter.c: entering a data environment, see maps.h: target (data), target enter data. Items come in
  * the order in which the compiler made them: a structure before its members. Pointers that are
- * attached by an item of their own (clang 22) come last, because whether they are depends on what
- * the whole construct has made.
+ * attached by an item of their own (clang 22) are decided last, because whether they are depends on
+ * what the whole construct has made.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "openmp/abi/location.h"
-#include "openmp/device/info.h"
 #include "openmp/device/owner.h"
 #include "openmp/map/maps.h"
 #include "openmp/site/report.h"
-#include "openmp/tool/ompt.h"
-
-/* An item that attaches a pointer. */
-struct attachment {
-    void *pointer, *pointee;
-    size_t bytes;
-    bool always;
-};
-
-struct entering {
-    struct attachment *attachments;
-    size_t count, room;
-};
 
 /* One range to be mapped. */
 struct range {
@@ -129,10 +114,10 @@ static struct mapped *range_add(struct work *work, const struct range *range)
         range_impossible();
         return NULL;
     }
-    struct mapped *mapped = mapping_add(&device->mapping, range->begin, range->bytes, part.device,
-                                        (range->type & MAP_HOLD) != 0);
+    struct mapped *mapped = mapping_add(&device->space->mapping, range->begin, range->bytes,
+                                        part.device, (range->type & MAP_HOLD) != 0);
     if (!mapped) {
-        suballoc_give(&device->memory, work->where, &part);
+        suballoc_give(&device->space->memory, work->where, &part);
         report(work->where, &device->site, "no host memory for a mapped range");
         return NULL;
     }
@@ -151,7 +136,7 @@ static struct mapped *range_make(struct work *work, const struct range *range)
 {
     struct mapped *mapped = NULL;
     if (!work->lost)
-        mapped = mapping_add_again(&work->device->mapping, range->begin, range->bytes,
+        mapped = mapping_add_again(&work->device->space->mapping, range->begin, range->bytes,
                                    (range->type & MAP_HOLD) != 0);
     if (!mapped)
         mapped = range_add(work, range);
@@ -173,6 +158,14 @@ static struct mapped *range_make(struct work *work, const struct range *range)
     return mapped;
 }
 
+static bool range_move(struct work *work, enum move_kind kind, struct mapped *mapped)
+{
+    return moves_add(work, (struct move){.kind = kind,
+                                         .range = mapped,
+                                         .begin = mapped->begin,
+                                         .bytes = mapped->end - mapped->begin});
+}
+
 /* To a clause a range is new, too, if it was only there for a pointer in it: then all of it gets
  * its values, as other clauses may name more of it. While others use it, what they bring back is
  * newer than the host's. */
@@ -187,8 +180,7 @@ static bool range_count(struct work *work, const struct range *range, struct map
     if (fresh)
         mapped->made_by = work->number;
     mapped_enter(mapped, (range->type & MAP_HOLD) != 0, work->number);
-    return !fresh || range->bytes == bytes ||
-           range_submit(work, mapped, (const void *)mapped->begin, bytes);
+    return !fresh || range->bytes == bytes || range_move(work, MOVE_TO, mapped);
 }
 
 /* Around what was there only for pointers in it: those go when the whole does. */
@@ -201,13 +193,13 @@ static struct mapped *range_make_around(struct work *work, const struct range *r
         return NULL;
     }
     mapped->pointers = *pointers;
-    return pointers_submit(work, mapped) ? mapped : NULL;
+    return range_move(work, MOVE_POINTERS, mapped) ? mapped : NULL;
 }
 
 /* Maps the range, or finds it mapped. *mapped is NULL if it has no length and is not mapped. */
 static bool range_enter(struct work *work, const struct range *range, struct mapped **mapped)
 {
-    struct mapping *mapping = &work->device->mapping;
+    struct mapping *mapping = &work->device->space->mapping;
     struct attached_tree pointers;
     enum overlap overlap = mapping_find(mapping, range->begin, range->bytes, mapped);
     if (overlap == OVERLAP_PARTLY && !(range->type & MAP_PRESENT) &&
@@ -231,7 +223,8 @@ static bool range_enter(struct work *work, const struct range *range, struct map
     if (!range_count(work, range, *mapped))
         return false;
     info_entered(work, *mapped, range, false);
-    return work_follow(work, *mapped) && work_pin(work, *mapped, range->begin, 0);
+    return (!work_has_to_follow(work, *mapped) || range_move(work, MOVE_NOTHING, *mapped)) &&
+           work_pin(work, *mapped, range->begin, 0);
 }
 
 static bool range_fill(struct work *work, const struct range *range, struct mapped *mapped)
@@ -244,7 +237,9 @@ static bool range_fill(struct work *work, const struct range *range, struct mapp
         begin = mapped->begin;
     if (end > mapped->end)
         end = mapped->end;
-    return range_submit(work, mapped, (const void *)begin, end - begin);
+    return moves_add(
+        work,
+        (struct move){.kind = MOVE_TO, .range = mapped, .begin = begin, .bytes = end - begin});
 }
 
 /* ---- items ---------------------------------------------------------------------------------- */
@@ -256,16 +251,13 @@ static void *pointer_value(void *pointer)
     return value;
 }
 
-static bool item_defer(struct work *work, struct entering *entering, const struct maps *maps, int i)
+static bool item_attach(struct work *work, const struct maps *maps, int i)
 {
-    struct attachment *list =
-        list_with_room(entering->attachments, entering->count, &entering->room, sizeof(*list));
-    if (!list)
-        return report(work->where, work->site, "no host memory for a list of pointers");
-    entering->attachments = list;
-    entering->attachments[entering->count++] = (struct attachment){
-        maps->bases[i], maps->begins[i], maps_bytes(maps, i), maps->types[i] & MAP_ALWAYS};
-    return true;
+    return moves_add(work, (struct move){.kind = MOVE_ATTACH,
+                                         .always = maps->types[i] & MAP_ALWAYS,
+                                         .begin = (uintptr_t)maps->bases[i],
+                                         .bytes = maps_bytes(maps, i),
+                                         .pointee = (uintptr_t)maps->begins[i]});
 }
 
 /* The pointer of an item that brings its own is on the way to it. */
@@ -319,27 +311,26 @@ static bool item_enter(struct work *work, const struct maps *maps, int i)
         maps->entered[i] = mapped;
     if (type & MAP_RETURN_PARAM)
         item_return(work, maps, i, &range, mapped);
-    if (!pointer)
-        return true;
-    return pointer_attach(work, pointer, pointer_host, sizeof(void *), maps->begins[i],
-                          mapped ? mapped_address(mapped, range.begin) : 0);
+    struct move move;
+    return !pointer ||
+           (pointer_attach(work, pointer, (uintptr_t)pointer_host, sizeof(void *), mapped, &move) &&
+            moves_add(work, move));
 }
 
 static maps_function list_enter;
 
-static bool any_enter(struct work *work, const struct maps *maps, int i, bool plainly,
-                      void *context)
+static bool any_enter(struct work *work, const struct maps *maps, int i, bool plainly)
 {
     if (plainly && maps_item_is_plain(maps, i) && plain_enter(work, maps, i))
         return true;
     if (maps->entered) /* it was the last time's */
         maps->entered[i] = NULL;
     if (maps->types[i] & MAP_ATTACH)
-        return map_is_private(maps->types[i]) || item_defer(work, context, maps, i);
+        return map_is_private(maps->types[i]) || item_attach(work, maps, i);
     if (map_is_private(maps->types[i]))
         return true;
     if (maps->mappers && maps->mappers[i])
-        return mapper_run(work, maps, i, list_enter, context);
+        return mapper_run(work, maps, i, list_enter);
     return item_enter(work, maps, i);
 }
 
@@ -370,7 +361,7 @@ static bool items_overlap(const struct maps *maps, int first, const uint8_t orde
 static int order_make(const struct maps *maps, int first, uint8_t order[ORDER_MOST])
 {
     int count = 0;
-    if (info_wants(INFO_ANY) || ompt_is_on())
+    if (maps_are_told())
         return 0;
     for (int i = first; i < maps->count && count < ORDER_MOST && is_small(maps, i); i++) {
         int at = count++;
@@ -393,48 +384,37 @@ static bool whole_enter(struct work *work, const struct maps *maps, int i)
     return range_enter(work, &range, &mapped);
 }
 
-static bool list_enter(struct work *work, const struct maps *maps, void *context)
+static bool list_enter(struct work *work, const struct maps *maps)
 {
-    bool plainly = maps_go_plainly(work, maps);
+    bool plainly = maps_go_plainly(work, maps), told = maps_are_told();
     uint8_t order[ORDER_MOST];
     int first = 0;
-    if (!wholes_each(work, maps, whole_enter))
+    if (!maps->apart && !wholes_each(work, maps, whole_enter))
         return false;
     while (first < maps->count) {
-        int count = order_make(maps, first, order);
-        if (count == 0 && !any_enter(work, maps, first, plainly, context))
+        int count = maps->apart ? 0 : order_make(maps, first, order);
+        if (count == 0 && !any_enter(work, maps, first, plainly))
             return false;
         for (int i = 0; i < count; i++)
             if (!(plainly && plain_enter(work, maps, first + order[i])) &&
                 !item_enter(work, maps, first + order[i]))
                 return false;
+        if (told && !moves_issue(work))
+            return false;
         first += count > 0 ? count : 1;
     }
     return true;
 }
 
-/* A pointer is attached when it or what it points to is new on the device, and both are there. */
-static bool attachment_make(struct work *work, const struct attachment *attachment)
+bool maps_resolve(struct work *work, const struct maps *maps)
 {
-    struct mapping *mapping = &work->device->mapping;
-    struct mapped *pointer, *pointee;
-    uintptr_t begin = (uintptr_t)attachment->pointee;
-    if (mapping_find(mapping, (uintptr_t)attachment->pointer, attachment->bytes, &pointer) !=
-            OVERLAP_INSIDE ||
-        mapping_find(mapping, begin, 0, &pointee) != OVERLAP_INSIDE)
-        return true;
-    if (!attachment->always && pointer->made_by != work->number && pointee->made_by != work->number)
-        return true;
-    return pointer_attach(work, pointer, attachment->pointer, attachment->bytes,
-                          attachment->pointee, mapped_address(pointee, begin));
+    moves_begin(work);
+    return list_enter(work, maps) && attachments_decide(work);
 }
 
 bool maps_enter(struct work *work, const struct maps *maps)
 {
-    struct entering entering = {0};
-    bool right = list_enter(work, maps, &entering);
-    for (size_t i = 0; i < entering.count && right; i++)
-        right = attachment_make(work, &entering.attachments[i]);
-    free(entering.attachments);
-    return (work->computes || work_send(work)) && right; /* a region's launch comes with it */
+    bool right = maps_resolve(work, maps);
+    right = moves_issue(work) && right;
+    return work_send(work) && right;
 }

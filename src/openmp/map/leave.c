@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * leave.c: leaving a data environment, see maps.h: the end of target (data), target exit data.
- * Items come in reverse order: members before their structure. Ranges that nobody has mapped any
- * more stay in the table until what comes back from them has arrived. What an item says is to come
- * back from a range that goes on may come back yet, when a later item ends the range.
+ * Items come in reverse order: members before their structure. First all counts are taken off; then
+ * what items say comes back does so from the ranges that the construct has ended. Those stay in the
+ * table until it has arrived.
  */
-#include <stdlib.h>
-
 #include "openmp/abi/location.h"
-#include "openmp/device/info.h"
 #include "openmp/map/maps.h"
 #include "openmp/site/report.h"
-#include "openmp/tool/ompt.h"
-
-#include <omprma_private/memory.h>
 
 static bool item_absent(struct work *work, const struct maps *maps, int i)
 {
@@ -46,20 +40,20 @@ static void info_left(const struct work *work, const struct mapped *mapped, cons
 }
 
 /* What the construct takes out of the table, after all copies, as LLVM says it. */
-static bool list_info_removed(struct work *work, const struct maps *maps, void *context)
+static bool list_info_removed(struct work *work, const struct maps *maps)
 {
     for (int i = maps->count - 1; i >= 0; i--) {
         struct mapped *mapped;
         if (map_is_private(maps->types[i]) || (maps->types[i] & MAP_ATTACH))
             continue;
         if (maps->mappers && maps->mappers[i]) {
-            if (!mapper_run(work, maps, i, list_info_removed, context))
+            if (!mapper_run(work, maps, i, list_info_removed))
                 return false;
             continue;
         }
         uintptr_t begin = (uintptr_t)maps->begins[i];
         size_t bytes = maps_bytes(maps, i);
-        if (mapping_find(&work->device->mapping, begin, bytes, &mapped) == OVERLAP_NONE ||
+        if (mapping_find(&work->device->space->mapping, begin, bytes, &mapped) == OVERLAP_NONE ||
             mapped->begin != begin || mapped->end != begin + bytes || mapped_is_wanted(mapped))
             continue;
         struct name name = name_of(mapped->name);
@@ -71,18 +65,6 @@ static bool list_info_removed(struct work *work, const struct maps *maps, void *
     }
     return true;
 }
-
-/* What comes back if its range is ended by the construct. */
-struct later {
-    struct mapped *mapped;
-    uintptr_t begin;
-    size_t bytes;
-};
-
-struct leaving {
-    struct later *list;
-    size_t count, room;
-};
 
 /* The last one to leave makes its work see to the removal. `wanted`: before it left. */
 static bool range_settle(struct work *work, struct mapped *mapped, bool wanted)
@@ -109,7 +91,7 @@ static bool range_leave(struct work *work, struct mapped *mapped, int64_t type, 
 static bool way_leave(struct work *work, uintptr_t begin, size_t bytes, uint64_t times)
 {
     struct mapped *mapped;
-    if (mapping_find(&work->device->mapping, begin, bytes, &mapped) != OVERLAP_INSIDE)
+    if (mapping_find(&work->device->space->mapping, begin, bytes, &mapped) != OVERLAP_INSIDE)
         return true;
     bool wanted = mapped_is_wanted(mapped);
     mapped_leave_way(mapped, times);
@@ -122,26 +104,19 @@ static bool item_leave_pointer(struct work *work, const struct maps *maps, int i
            way_leave(work, (uintptr_t)maps->bases[i], sizeof(void *), times);
 }
 
-/* Others that have left already may still be computing with it. */
-static bool item_retrieve(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes)
+/* Of what it names that is mapped: an implicit range may be mapped partly. */
+static bool item_bring(struct work *work, const struct maps *maps, int i, struct mapped *mapped)
 {
-    uintptr_t end = begin + bytes;
-    if (begin < mapped->begin) /* an implicit range that is mapped partly */
-        begin = mapped->begin;
-    if (end > mapped->end)
-        end = mapped->end;
-    return work_follow_all(work, mapped) &&
-           range_retrieve(work, mapped, (void *)begin, end - begin);
-}
-
-/* Compilers map constants there and back, too, as variables. What came from memory that may not be
- * written has not changed there, so it need not come back. */
-static bool item_is_constant(const struct maps *maps, int i, struct mapped *mapped, uintptr_t begin,
-                             size_t bytes)
-{
-    if (!mapped->writable)
-        mapped->writable = !omprma_memory_is_constant((const void *)begin, bytes);
-    return !mapped->writable && (maps->types[i] & (MAP_TO | MAP_IMPLICIT));
+    int64_t type = maps->types[i];
+    uintptr_t begin = (uintptr_t)maps->begins[i], end = begin + maps_bytes(maps, i);
+    begin = begin < mapped->begin ? mapped->begin : begin;
+    end = end > mapped->end ? mapped->end : end;
+    return moves_add(work, (struct move){.kind = MOVE_FROM,
+                                         .always = type & MAP_ALWAYS,
+                                         .constant = type & (MAP_TO | MAP_IMPLICIT),
+                                         .range = mapped,
+                                         .begin = begin,
+                                         .bytes = end - begin});
 }
 
 /* A member's delete is its structure's: that is one range. Members come behind the structure, up to
@@ -161,15 +136,6 @@ static int64_t item_type(const struct maps *maps, int i)
     return type;
 }
 
-/* The range goes with this construct, however often it was entered. */
-static bool item_deletes(const struct maps *maps, int i)
-{
-    int64_t type = maps->types[i];
-    int parent = maps_parent(maps, i);
-    bool member = parent >= 0 && parent < i && !(type & MAP_PTR_AND_OBJ);
-    return (item_type(maps, member ? parent : i) & MAP_DELETE) != 0;
-}
-
 static bool item_take_off(struct work *work, const struct maps *maps, int i, struct mapped *mapped,
                           uint64_t *times)
 {
@@ -181,77 +147,38 @@ static bool item_take_off(struct work *work, const struct maps *maps, int i, str
     return range_settle(work, mapped, wanted);
 }
 
-/* A delete ends what others have entered, and the last hold what is counted beside it. Regions
- * delete nothing. */
-static bool may_end_later(const struct work *work, const struct mapped *mapped)
-{
-    return !work->computes || mapped->holds > 0;
-}
-
-static bool item_defer(struct work *work, struct leaving *leaving, const struct later *later)
-{
-    struct later *list =
-        list_with_room(leaving->list, leaving->count, &leaving->room, sizeof(*list));
-    if (!list)
-        return report(work->where, work->site, "no host memory for what is to come back");
-    leaving->list = list;
-    leaving->list[leaving->count++] = *later;
-    return true;
-}
-
-static bool deferred_retrieve(struct work *work, const struct leaving *leaving)
-{
-    for (size_t i = 0; i < leaving->count; i++) {
-        const struct later *each = &leaving->list[i];
-        if (each->mapped->ended_by == work->number &&
-            !item_retrieve(work, each->mapped, each->begin, each->bytes))
-            return false;
-    }
-    return true;
-}
-
-static bool item_leave_object(struct work *work, const struct maps *maps, int i,
-                              struct leaving *leaving, uint64_t *times)
+static bool item_leave_object(struct work *work, const struct maps *maps, int i, uint64_t *times)
 {
     int64_t type = maps->types[i];
     size_t bytes = maps_bytes(maps, i);
     uintptr_t begin = (uintptr_t)maps->begins[i];
     struct mapped *mapped = maps_entered(maps, i);
-    bool hold = (type & MAP_HOLD) != 0;
-    enum overlap overlap =
-        mapped ? OVERLAP_INSIDE : mapping_find(&work->device->mapping, begin, bytes, &mapped);
+    enum overlap overlap = mapped
+                               ? OVERLAP_INSIDE
+                               : mapping_find(&work->device->space->mapping, begin, bytes, &mapped);
     if (overlap == OVERLAP_NONE || (overlap == OVERLAP_PARTLY && !(type & MAP_IMPLICIT)))
         return !(type & MAP_PRESENT) || item_absent(work, maps, i);
-    bool from = (type & MAP_FROM) && bytes > 0;
-    bool back = from && ((type & MAP_ALWAYS) ||
-                         mapped_is_last(mapped, hold, item_deletes(maps, i), work->number));
     if (!item_take_off(work, maps, i, mapped, times))
         return false;
     if (info_wants(INFO_EXISTS))
         info_left(work, mapped, (const void *)begin, bytes, type, maps_item_counts(maps, i));
-    if (!from || !(back || may_end_later(work, mapped)) ||
-        item_is_constant(maps, i, mapped, begin, bytes))
-        return true;
-    return back ? item_retrieve(work, mapped, begin, bytes)
-                : item_defer(work, leaving, &(struct later){mapped, begin, bytes});
+    return !(type & MAP_FROM) || bytes == 0 || item_bring(work, maps, i, mapped);
 }
 
 /* *times: how often what stands behind it in the list was entered, and then the same of it. */
-static bool item_leave(struct work *work, const struct maps *maps, int i, struct leaving *leaving,
-                       uint64_t *times)
+static bool item_leave(struct work *work, const struct maps *maps, int i, uint64_t *times)
 {
     if (maps_lead(maps, i))
         return way_leave(work, (uintptr_t)maps->begins[i], maps_bytes(maps, i), *times) &&
                item_leave_pointer(work, maps, i, *times);
     if (!maps_lie_around_way(maps, i))
         *times = 1;
-    return item_leave_object(work, maps, i, leaving, times) &&
-           item_leave_pointer(work, maps, i, *times);
+    return item_leave_object(work, maps, i, times) && item_leave_pointer(work, maps, i, *times);
 }
 
-static bool list_leave(struct work *work, const struct maps *maps, void *context)
+static bool list_leave(struct work *work, const struct maps *maps)
 {
-    bool plainly = maps_go_plainly(work, maps);
+    bool plainly = maps_go_plainly(work, maps), told = maps_are_told();
     uint64_t times = 1;
     for (int i = maps->count - 1; i >= 0; i--) {
         bool right = true;
@@ -260,20 +187,19 @@ static bool list_leave(struct work *work, const struct maps *maps, void *context
         if (plainly && maps_item_is_plain(maps, i) && plain_leave(work, maps, i))
             continue;
         if (maps->mappers && maps->mappers[i])
-            right = mapper_run(work, maps, i, list_leave, context);
+            right = mapper_run(work, maps, i, list_leave);
         else
-            right = item_leave(work, maps, i, context, &times);
-        if (!right)
+            right = item_leave(work, maps, i, &times);
+        if (!right || (told && !moves_issue(work)))
             return false;
     }
     return true;
 }
 
-bool maps_leave(struct work *work, const struct maps *maps)
+bool maps_settle(struct work *work, const struct maps *maps)
 {
-    struct leaving leaving = {0};
-    bool right = list_leave(work, maps, &leaving) && deferred_retrieve(work, &leaving);
-    free(leaving.list);
-    return work_send(work) && right &&
-           (!info_wants(INFO_CHANGES) || list_info_removed(work, maps, NULL));
+    moves_begin(work);
+    bool right = list_leave(work, maps);
+    right = moves_issue(work) && right;
+    return work_send(work) && right && (!info_wants(INFO_CHANGES) || list_info_removed(work, maps));
 }

@@ -106,8 +106,7 @@ static void flags_pass_on(const struct maps *made, int64_t type)
     }
 }
 
-bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function *call,
-                void *context)
+bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function *call)
 {
     struct components all = {0};
     int64_t type = maps->types[i];
@@ -123,7 +122,7 @@ bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function
     if (columns)
         flags_pass_on(&made, type);
     bool right = columns
-                     ? maps_are_valid(work, &made) && call(work, &made, context)
+                     ? maps_are_valid(work, &made) && call(work, &made)
                      : report(work->where, work->site, "no host memory for the items of a mapper");
     free(columns);
     free(all.first);

@@ -40,10 +40,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "openmp/abi/abi.h"
+#include "openmp/device/info.h"
 #include "openmp/run/work.h"
+#include "openmp/tool/ompt.h"
+
+/* What a construct does with its list of maps. */
+enum construct_kind { CONSTRUCT_REGION, CONSTRUCT_ENTER, CONSTRUCT_LEAVE, CONSTRUCT_UPDATE };
 
 /* The arrays that a construct passes. */
 struct maps {
@@ -53,7 +57,9 @@ struct maps {
     void **names, **mappers; /* either may be NULL */
     const int32_t *parents;  /* of a mapper's items, of which there may be more than their types can
                               * number; NULL: the types say it */
-    bool inner;              /* a mapper made it for a part of something that is mapped itself */
+    bool apart; /* plain items, but for values, in the order in which they lie in memory:
+                 * maps_are_valid() has found that none meets another */
+    bool inner; /* a mapper made it for a part of something that is mapped itself */
     struct mapped **entered; /* per item of a region its range, found when entering; NULL: look it
                               * up. The array is NULL outside of regions. */
 };
@@ -106,9 +112,9 @@ static inline bool map_is_private(int64_t type)
     return (type & (MAP_LITERAL | MAP_PRIVATE)) != 0;
 }
 
-/* Could a compiler have made it? All that follows relies on it. False: reported, a size, a type or
- * a number that cannot be. */
-bool maps_are_valid(const struct work *work, const struct maps *maps);
+/* Could a compiler have made it? All that follows relies on it. Also finds whether its items are
+ * apart. False: reported, a size, a type or a number that cannot be. */
+bool maps_are_valid(const struct work *work, struct maps *maps);
 
 /* Is it there only for pointers on the way to what other items are for? See way.c. */
 bool maps_lead_to_others(const struct maps *maps, int i);
@@ -124,55 +130,69 @@ static inline bool maps_lead(const struct maps *maps, int i)
  * is moved, as its own flags say; but its structure is not mapped for it. */
 bool maps_lie_around_way(const struct maps *maps, int i);
 
-/* Of a list that grows: where it has no room for one more of `bytes`, it gets twice as much. The
- * list; NULL: no memory, and it is as before. */
-static inline void *list_with_room(void *list, size_t count, size_t *room, size_t bytes)
-{
-    enum { FIRST = 8 };
-    size_t more = *room ? 2 * *room : FIRST;
-    if (count < *room)
-        return list;
-    list = reallocarray(list, more, bytes);
-    *room = list ? more : *room;
-    return list;
-}
+/* Entering, in two: what a list means for the table, and what is to be moved for that; the latter
+ * is in the work's moves, and is sent by moves_issue(). Only where somebody is told of each step
+ * (LIBOMPTARGET_INFO, OMPT) it is sent with its item. */
+bool maps_resolve(struct work *work, const struct maps *maps);
+bool moves_issue(struct work *work);
 
+/* Leaving: what a list takes off, and what comes back because the construct ends its range. */
+bool maps_settle(struct work *work, const struct maps *maps);
+
+/* What constructs without a kernel do: all of entering, and an update. */
 bool maps_enter(struct work *work, const struct maps *maps);
-bool maps_leave(struct work *work, const struct maps *maps);
 bool maps_update(struct work *work, const struct maps *maps);
 
 /* The device address that corresponds to a host range that is mapped; 0: it is not. */
-omprma_addr_t maps_look_up(struct work *work, const void *begin, size_t bytes);
+static inline omprma_addr_t maps_look_up(struct work *work, const void *begin, size_t bytes)
+{
+    struct mapped *mapped;
+    enum overlap overlap =
+        mapping_find(&work->device->space->mapping, (uintptr_t)begin, bytes, &mapped);
+    return overlap == OVERLAP_INSIDE ? mapped_address(mapped, (uintptr_t)begin) : 0;
+}
 
 /* Calls for each item that is around others in front of it, and no part itself: as a construct
  * counts a range once, it may be entered there and again in its turn. */
 typedef bool wholes_function(struct work *work, const struct maps *maps, int i);
 bool wholes_each(struct work *work, const struct maps *maps, wholes_function *call);
 
-/* ---- moving data, for the parts of this module ---- */
+/* ---- moves, for the parts of this module ---- */
 
-/* Host to device, leaving pointers on the device that point to device memory as they are. */
-bool range_submit(struct work *work, struct mapped *mapped, const void *begin, size_t bytes);
+bool moves_add_grown(struct work *work, struct move move);
 
-/* Device to host; pointers on the host stay as they are. */
-bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_t bytes);
+static inline bool moves_add(struct work *work, struct move move)
+{
+    struct moves *moves = &work->moves;
+    if (moves->count == moves->room)
+        return moves_add_grown(work, move);
+    moves->list[moves->count++] = move;
+    moves->others += !move.plain;
+    return true;
+}
 
-/* The same of runs that lie in the range as the shape says at both ends. *done is false, and
- * nothing is moved, where each has to be looked at: there are pointers among them, or somebody is
- * told of each, or what comes back has to wait. */
-bool range_submit_runs(struct work *work, struct mapped *mapped, const void *begin,
-                       const omprma_shape_t *shape, bool *done);
-bool range_retrieve_runs(struct work *work, struct mapped *mapped, void *begin,
-                         const omprma_shape_t *shape, bool *done);
+static inline void moves_begin(struct work *work)
+{
+    work->moves.count = work->moves.others = 0;
+}
 
-/* Writes all attached pointers to the device, where their range is new. */
-bool pointers_submit(struct work *work, struct mapped *mapped);
+/* One that is not in the list. */
+bool move_issue(struct work *work, const struct move *move);
 
-/* Lets the device's copy of the pointer at `pointer`, which lies in `mapped`, point to what the
- * host's points to: `pointee`, on the device `address` (0: nowhere). `bytes`: of the pointer, more
- * than 8 for one with a descriptor. */
-bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, size_t bytes,
-                    const void *pointee, omprma_addr_t address);
+/* The pointer at `pointer`, which lies in `range`, is to point there to what the host's points to,
+ * which lies in `pointee` (NULL: nowhere). `bytes`: of the pointer, more than 8 for one with a
+ * descriptor. *move: what that takes. */
+bool pointer_attach(struct work *work, struct mapped *range, uintptr_t pointer, size_t bytes,
+                    struct mapped *pointee, struct move *move);
+
+/* Of attach items, when all others have been entered. */
+bool attachments_decide(struct work *work);
+
+/* Is somebody told of each step? */
+static inline bool maps_are_told(void)
+{
+    return info_wants(INFO_ANY) || ompt_is_on();
+}
 
 /* ---- plain items, see plain.c ---- */
 
@@ -197,10 +217,9 @@ bool plain_leave(struct work *work, const struct maps *maps, int i);
 
 /* ---- mappers ---- */
 
-typedef bool maps_function(struct work *work, const struct maps *maps, void *context);
+typedef bool maps_function(struct work *work, const struct maps *maps);
 
 /* Calls the item's mapper and then `call` with what it made. */
-bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function *call,
-                void *context);
+bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function *call);
 
 #endif

@@ -18,18 +18,31 @@ static bool part_absent(struct work *work, const struct maps *maps, int i, const
                   name.length, name.text, bytes, begin);
 }
 
+static bool part_move(struct work *work, int64_t type, struct mapped *mapped, const char *begin,
+                      size_t bytes, const omprma_shape_t *shape)
+{
+    struct move move = {.kind = MOVE_FROM,
+                        .range = mapped,
+                        .begin = (uintptr_t)begin,
+                        .bytes = bytes,
+                        .shape = shape};
+    if ((type & MAP_FROM) && !move_issue(work, &move))
+        return false;
+    move.kind = MOVE_TO;
+    return !(type & MAP_TO) || move_issue(work, &move);
+}
+
 static bool part_update(struct work *work, const struct maps *maps, int i, char *begin,
                         size_t bytes)
 {
     struct mapped *mapped;
     int64_t type = maps->types[i];
-    if (mapping_find(&work->device->mapping, (uintptr_t)begin, bytes, &mapped) != OVERLAP_INSIDE)
+    if (mapping_find(&work->device->space->mapping, (uintptr_t)begin, bytes, &mapped) !=
+        OVERLAP_INSIDE)
         return !(type & MAP_PRESENT) || part_absent(work, maps, i, begin, bytes);
     if (bytes == 0)
         return true;
-    if ((type & MAP_FROM) && !range_retrieve(work, mapped, begin, bytes))
-        return false;
-    return !(type & MAP_TO) || range_submit(work, mapped, begin, bytes);
+    return part_move(work, type, mapped, begin, bytes, NULL);
 }
 
 /* A range with `count` dimensions, the outermost first; the innermost one is a single element. */
@@ -73,20 +86,19 @@ static bool part_is_empty(const struct part *part)
     return empty;
 }
 
-/* Together, where all lies in one range. Else not *done: they go one by one. */
+/* Together, where all lies in one range, unless each has to be looked at: there are pointers among
+ * them, or somebody is told of each, or what comes back has to wait. Else not *done: they go one by
+ * one. */
 static bool runs_update(struct work *work, const struct maps *maps, int i, const struct part *part,
                         int level, char *at, bool *done)
 {
     struct mapped *mapped;
     omprma_shape_t shape;
-    int64_t type = maps->types[i];
     size_t reach = part_shape(part, level, &shape);
-    if (mapping_find(&work->device->mapping, (uintptr_t)at, reach, &mapped) != OVERLAP_INSIDE)
-        return true;
-    bool right = !(type & MAP_FROM) || range_retrieve_runs(work, mapped, at, &shape, done);
-    if (!right || ((type & MAP_FROM) && !*done) || !(type & MAP_TO))
-        return right;
-    return range_submit_runs(work, mapped, at, &shape, done);
+    *done = mapping_find(&work->device->space->mapping, (uintptr_t)at, reach, &mapped) ==
+                OVERLAP_INSIDE &&
+            !work->spared && !mapped_has_pointers(mapped) && !info_wants(INFO_TRANSFERS);
+    return !*done || part_move(work, maps->types[i], mapped, at, reach, &shape);
 }
 
 static bool part_walk(struct work *work, const struct maps *maps, int i, const struct part *part,
@@ -275,24 +287,23 @@ static bool series_update(struct work *work, const struct maps *maps, const stru
 
 /* ---- lists ---------------------------------------------------------------------------------- */
 
-static bool made_update(struct work *work, const struct maps *maps, void *context);
+static maps_function made_update;
 
 static bool item_update(struct work *work, const struct maps *maps, int i)
 {
     if (map_is_private(maps->types[i]) || (maps->types[i] & MAP_ATTACH) || maps_lead(maps, i))
         return true;
     if (maps->mappers && maps->mappers[i])
-        return mapper_run(work, maps, i, made_update, NULL);
+        return mapper_run(work, maps, i, made_update);
     if (maps->types[i] & MAP_NON_CONTIG)
         return item_update_parts(work, maps, i);
     return part_update(work, maps, i, maps->begins[i], maps_bytes(maps, i));
 }
 
 /* Of a mapper. */
-static bool made_update(struct work *work, const struct maps *maps, void *context)
+static bool made_update(struct work *work, const struct maps *maps)
 {
     bool right = true;
-    (void)context;
     for (int i = 0; i < maps->count && right;) {
         struct series series = find_series(maps, i);
         right = series.count > 1 ? series_update(work, maps, &series) : item_update(work, maps, i);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * validate.c: lists of maps that no compiler makes, see maps.h: found before anything is done with
- * them, so that nothing else has to doubt them. Addresses are not checked: they are the program's.
+ * validate.c: the first look at a list of maps, see maps.h. Those that no compiler makes are found
+ * before anything is done with them, so that nothing else has to doubt them. Addresses are not
+ * checked: they are the program's.
  */
 #include "openmp/abi/location.h"
 #include "openmp/map/maps.h"
@@ -44,12 +45,28 @@ static const char *item_damage(const struct maps *maps, int i)
     return NULL;
 }
 
-bool maps_are_valid(const struct work *work, const struct maps *maps)
+/* Of those that may make a range: is it whole, and does it lie behind all before it? *end: theirs.
+ */
+static bool item_is_apart(const struct maps *maps, int i, uintptr_t *end)
 {
+    int64_t type = maps->types[i];
+    uintptr_t begin = (uintptr_t)maps->begins[i];
+    bool behind = begin >= *end, plain = map_is_plain(type);
+    if ((type & (MAP_LITERAL | MAP_PRIVATE | MAP_ATTACH)) || (plain && maps->sizes[i] <= 0))
+        return true;
+    *end = begin + maps_bytes(maps, i);
+    return behind && plain;
+}
+
+bool maps_are_valid(const struct work *work, struct maps *maps)
+{
+    uintptr_t end = 0;
     if (maps->count < 0)
         return report(work->where, work->site, "the program passes %d maps", maps->count);
+    maps->apart = !maps->mappers;
     for (int i = 0; i < maps->count; i++) {
         const char *damage = item_damage(maps, i);
+        maps->apart = maps->apart && item_is_apart(maps, i, &end);
         if (!damage)
             continue;
         struct name name = name_of(maps_name(maps, i));

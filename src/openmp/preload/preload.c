@@ -118,7 +118,7 @@ static bool may_begin_anew(void)
 
 /* ---- what children get ---------------------------------------------------------------------- */
 
-/* As the program has it now, for what it starts (src/host/start/launcher.c). */
+/* As the program has it now, for what it starts (src/host/start/supervisor.c). */
 static void keep(const char *name, const char *kept)
 {
     const char *value = getenv(name);

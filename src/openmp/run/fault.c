@@ -20,8 +20,8 @@ static bool found_on(struct device *device, uintptr_t address, const struct devi
                      char words[WORDS_BYTES])
 {
     struct mapped *mapped;
-    pthread_mutex_lock(&device->lock);
-    bool found = mapping_find(&device->mapping, address, 1, &mapped) == OVERLAP_INSIDE;
+    pthread_mutex_lock(&device->space->lock);
+    bool found = mapping_find(&device->space->mapping, address, 1, &mapped) == OVERLAP_INSIDE;
     if (found) {
         char place[96];
         struct name name = name_of(mapped->name);
@@ -33,7 +33,7 @@ static bool found_on(struct device *device, uintptr_t address, const struct devi
                                   "map what holds the pointer together with what it points to"
                                 : place);
     }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     return found;
 }
 
@@ -55,12 +55,45 @@ static void unmapped_words(const struct crash *crash, const char *text, omprma_a
 {
     if (!strstr(text, ": that is a host pointer ("))
         return;
-    if (strstr(text, "(variables of lib"))
+    if (strstr(text, "(code of "))
+        snprintf(words, WORDS_BYTES,
+                 ": functions of the program are elsewhere on a device: put this one between "
+                 "'declare target' and its end, and take its address in the region");
+    else if (strstr(text, "(variables of libstdc++"))
+        snprintf(words, WORDS_BYTES, ", which regions do not have: print by printf");
+    else if (strstr(text, "(variables of lib"))
         snprintf(words, WORDS_BYTES, ", which regions do not have");
-    else if (!stray_words(crash, (uintptr_t)address, text, words, WORDS_BYTES))
+    else if (stray_words(crash, (uintptr_t)address, text, words, WORDS_BYTES))
+        return;
+    else if (stray_is_file((uintptr_t)address))
+        snprintf(words, WORDS_BYTES,
+                 ", a FILE, which regions cannot use: print to stdout or stderr there, or write "
+                 "the file outside of the region");
+    else
         snprintf(words, WORDS_BYTES,
                  ", which is not mapped: map what the pointer points to, as in map(tofrom: "
                  "p[0:n])");
+}
+
+/* For an address that nothing explains: behind what does it lie? */
+static void beyond_words(struct device *device, omprma_addr_t address, const char *text,
+                         char words[WORDS_BYTES])
+{
+    const struct mapped *below;
+    if (strstr(text, ": that is ") || !strstr(text, "segmentation fault"))
+        return;
+    pthread_mutex_lock(&device->space->lock);
+    below = mapping_below(&device->space->mapping, address);
+    if (below) {
+        size_t bytes = below->end - below->begin;
+        struct name name = name_of(below->name);
+        snprintf(
+            words, WORDS_BYTES,
+            ": that is %llu bytes behind the begin of \"%.*s\" (%zu bytes): is an index out of "
+            "bounds? omprma-run --check finds those that stay near",
+            (unsigned long long)(address - below->device), name.length, name.text, bytes);
+    }
+    pthread_mutex_unlock(&device->space->lock);
 }
 
 bool fault_report(const struct crash *crash, int status)
@@ -84,5 +117,8 @@ bool fault_report(const struct crash *crash, int status)
         others_words((uintptr_t)address, device, words);
     if (!*words)
         unmapped_words(crash, text, address, words);
-    return report(where, NULL, "%s%s", text, words);
+    if (!*words)
+        beyond_words(device_at(device->number), address, text, words);
+    return report(where, NULL, "%s%s%s", text, words,
+                  strstr(text, " crashed: ") ? "; compile with -g to see the line" : "");
 }

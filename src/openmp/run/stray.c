@@ -197,6 +197,15 @@ static bool words_make(const struct candidate *found, const char *place, char *w
                  text, text);
         return true;
     }
+    inner = strstr(text, "->_flags");
+    if (inner) {
+        *inner = 0;
+        snprintf(words, room,
+                 ", the FILE to which \"%s\" points, and which regions cannot use: print to stdout "
+                 "or stderr there, or write the file outside of the region",
+                 text);
+        return true;
+    }
     snprintf(words, room, ", to which \"%s\" points, and which is not mapped: add map(tofrom: %s%s",
              text, text, is_fortran(place) ? ")" : "[0:n])");
     return true;
@@ -211,7 +220,7 @@ bool stray_words(const struct crash *crash, uintptr_t address, const char *said,
         consider(
             &best, address,
             (struct candidate){crash->strays->list[i].name, NULL, 0, crash->strays->list[i].value});
-    pthread_mutex_lock(&crash->device->lock);
+    pthread_mutex_lock(&crash->device->space->lock);
     for (const struct pinned *each = crash->pinned; each; each = each->next)
         search_range(&best, address, each->mapped);
     struct mapped copy;
@@ -219,7 +228,17 @@ bool stray_words(const struct crash *crash, uintptr_t address, const char *said,
         copy = *best.in;
         best.in = &copy;
     }
-    pthread_mutex_unlock(&crash->device->lock);
+    pthread_mutex_unlock(&crash->device->space->lock);
     return best.value && place_find(crash->where, said, place) &&
            words_make(&best, place, words, room);
+}
+
+bool stray_is_file(uintptr_t address)
+{
+    const uintptr_t magic = 0xfbad0000, mask = 0xffff0000; /* glibc's, in the first word */
+    uintptr_t at = address / sizeof(at) * sizeof(at), first;
+    for (size_t back = 0; back < sizeof(FILE); back += sizeof(at))
+        if (words_read(at - back, &first, sizeof(first)) == 1 && (first & mask) == magic)
+            return true;
+    return false;
 }

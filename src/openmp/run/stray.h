@@ -49,4 +49,8 @@ struct crash {
 bool stray_words(const struct crash *crash, uintptr_t address, const char *said, char *words,
                  size_t room);
 
+/* Does a FILE of the program lie around this address, which nothing else names? Reads memory that
+ * may not be there. Blocks: no. */
+bool stray_is_file(uintptr_t address);
+
 #endif

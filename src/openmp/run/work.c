@@ -117,7 +117,7 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->device = device;
     work->site = &device->site;
     work->where = where;
-    work->number = ++device->works;
+    work->number = ++device->space->works;
     work->failed = work->departed = work->computes = work->exchanges = false;
     work->spared = work->lost = work->misplaced = work->restores = false;
     work->placed_end = 0;
@@ -150,13 +150,13 @@ struct work *work_begin_locked(struct device *device, const struct location *whe
 
 struct work *work_begin(struct device *device, const struct location *where, enum work_kind kind)
 {
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     struct work *work = work_begin_locked(device, where, kind);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     return work;
 }
 
-static void pointer_restore(const struct attached *pointer, void *context)
+static void pointer_restore(struct attached *pointer, void *context)
 {
     (void)context;
     memcpy((void *)pointer->pointer, pointer->host_value, pointer->bytes);
@@ -168,12 +168,12 @@ static void pointer_restore(const struct attached *pointer, void *context)
 static bool work_keeps_places(const struct work *work)
 {
     enum { FIRST = 16, MOST = 1 << 16 };
-    struct suballocator *memory = &work->device->memory;
+    struct suballocator *memory = &work->device->space->memory;
     if (work->misplaced) {
         uint32_t twice = 2 * memory->patience;
         memory->patience = twice < FIRST ? FIRST : twice > MOST ? MOST : twice;
         memory->anew = memory->patience;
-        mapping_forget(&work->device->mapping);
+        mapping_forget(&work->device->space->mapping);
         return false;
     }
     memory->anew -= memory->anew > 0;
@@ -190,12 +190,12 @@ static void pinned_end(struct work *work, struct pinned *pinned, bool keep)
     if (!mapped_is_over(mapped))
         return;
     if (keep && mapped->memory.block) { /* it is small */
-        mapping_vacate(&device->mapping, mapped);
+        mapping_vacate(&device->space->mapping, mapped);
         return;
     }
     struct suballoc part = mapped->memory;
-    mapping_remove(&device->mapping, mapped);
-    if (!suballoc_give(&device->memory, work->where, &part))
+    mapping_remove(&device->space->mapping, mapped);
+    if (!suballoc_give(&device->space->memory, work->where, &part))
         work->failed = true;
 }
 
@@ -280,7 +280,18 @@ static bool end_told(void *context, int status)
 static bool work_is_spared(const struct work *work)
 {
     const struct needs needs = {work->where, work->pinned, work->computes};
-    return spare(work->site, &work->device->mapping, &needs);
+    return spare(work->site, &work->device->space->mapping, &needs);
+}
+
+static void bringers_end(struct work *work)
+{
+    struct work *each = work->bringers;
+    work->bringers = NULL;
+    for (struct work *next; each; each = next) {
+        next = each->next_bringer;
+        if (!work_finish(each))
+            work->failed = true;
+    }
 }
 
 /* The queue is done. */
@@ -296,6 +307,7 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
     if (!right)
         work_goes_on(work);
     bool arrived = status == OMPRMA_OK && !work->lost;
+    bringers_end(work);
     for (struct kept *next, *each = work->kept; each; each = next) {
         next = each->next;
         free(each);
@@ -306,17 +318,19 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
     if (work->scatter)
         work->scatter->count = 0;
     work->region = NULL;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
+    if (work->loaded.usual)
+        load_end(&work->site->load, &work->loaded);
     work_deliver(work, arrived && !work->failed);
     if (work->lost && !work_is_spared(work))
         work->failed = true;
     work_unpin(work, arrived);
-    if (!suballoc_give(&device->memory, work->where, &work->privates))
+    if (!suballoc_give(&device->space->memory, work->where, &work->privates))
         work->failed = true;
     work->privates = (struct suballoc){0};
     enum work_result result = work->failed ? WORK_FAILED : work->lost ? WORK_LOST : WORK_DONE;
     work_give(work);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     return result;
 }
 
@@ -389,7 +403,7 @@ bool work_send(struct work *work)
 
 static void device_unlock(void *device)
 {
-    pthread_mutex_unlock(&((struct device *)device)->lock);
+    pthread_mutex_unlock(&((struct device *)device)->space->lock);
 }
 
 enum work_result work_end_locked(struct work *work)
@@ -416,30 +430,39 @@ bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_
 }
 
 /* Where there is no host memory for it, the piece travels alone. */
-bool work_submit_part(struct work *work, const struct mapped *mapped, const void *begin,
-                      size_t bytes)
+bool work_submit_beside(struct work *work, const struct suballoc *part, omprma_addr_t to,
+                        const void *from, size_t bytes)
 {
-    omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
     if (work->lost)
         return true;
-    if (mapped->memory.block && !work_issued(work, omprma_memory_check(begin, bytes, false)))
-        return false;
     if ((work->region || (work->scatter && work->scatter->count > 0)) && !send_gathered(work))
         return false;
     if (!work->gather)
         work->gather = calloc(1, sizeof(*work->gather));
     if (!work->gather)
-        return work_submit(work, to, begin, bytes);
-    if (gather_add(work->gather, &mapped->memory, to, begin, bytes))
+        return work_submit(work, to, from, bytes, NULL);
+    if (gather_add(work->gather, part, to, from, bytes))
         return true;
-    return work_send_there(work) && (gather_add(work->gather, &mapped->memory, to, begin, bytes) ||
-                                     work_submit(work, to, begin, bytes));
+    return work_send_there(work) && (gather_add(work->gather, part, to, from, bytes) ||
+                                     work_submit(work, to, from, bytes, NULL));
 }
 
-bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes)
+bool work_submit_part(struct work *work, const struct mapped *mapped, const void *begin,
+                      size_t bytes)
+{
+    omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
+    return work->lost || ((!mapped->memory.block ||
+                           work_issued(work, omprma_memory_check(begin, bytes, false))) &&
+                          work_submit_beside(work, &mapped->memory, to, begin, bytes));
+}
+
+bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes,
+                 const omprma_shape_t *shape)
 {
     return send_gathered(work) &&
-           (work->lost || work_issued(work, omprma_submit(work->queue, to, from, bytes)));
+           (work->lost ||
+            work_issued(work, shape ? omprma_submit_strided(work->queue, to, from, shape)
+                                    : omprma_submit(work->queue, to, from, bytes)));
 }
 
 bool work_fill(struct work *work, omprma_addr_t to, unsigned char value, size_t bytes)
@@ -474,10 +497,13 @@ static void *place_of(struct work *work, void *to, size_t bytes)
     return work->spared ? arrival_make(work, to, bytes) : to;
 }
 
-bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes)
+bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes,
+                   const omprma_shape_t *shape)
 {
     if (!work_send_there(work))
         return false;
+    if (shape && !work->lost)
+        return work_issued(work, omprma_retrieve_strided(work->queue, to, from, shape));
     return work->lost || retrieve_to(work, place_of(work, to, bytes), from, bytes);
 }
 
@@ -490,7 +516,7 @@ bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *be
         !work_issued(work, omprma_memory_check(begin, bytes, true)))
         return false;
     if (!mapped->memory.block)
-        return work_retrieve(work, begin, from, bytes);
+        return work_retrieve(work, begin, from, bytes, NULL);
     if (!work->region && !work_send_there(work))
         return false;
     void *place = place_of(work, begin, bytes);
@@ -504,41 +530,21 @@ bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *be
             retrieve_to(work, place, from, bytes));
 }
 
-bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
-                   size_t bytes)
+bool work_exchange(struct work *work, omprma_addr_t from, const struct site *to_site,
+                   omprma_addr_t to, size_t bytes, const omprma_shape_t *shape)
 {
+    int remote = to_site->remote;
     work->exchanges = true;
-    return work_issued(
-        work, omprma_exchange(work->queue, from, device_at(to_device)->site.remote, to, bytes));
-}
-
-bool work_submit_strided(struct work *work, omprma_addr_t to, const void *from,
-                         const omprma_shape_t *shape)
-{
-    return send_gathered(work) &&
-           (work->lost || work_issued(work, omprma_submit_strided(work->queue, to, from, shape)));
-}
-
-bool work_retrieve_strided(struct work *work, void *to, omprma_addr_t from,
-                           const omprma_shape_t *shape)
-{
-    return work_send_there(work) &&
-           (work->lost || work_issued(work, omprma_retrieve_strided(work->queue, to, from, shape)));
-}
-
-bool work_exchange_strided(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
-                           const omprma_shape_t *shape)
-{
-    work->exchanges = true;
-    return work_issued(work, omprma_exchange_strided(work->queue, from,
-                                                     device_at(to_device)->site.remote, to, shape));
+    return work_issued(work, shape ? omprma_exchange_strided(work->queue, from, remote, to, shape)
+                                   : omprma_exchange(work->queue, from, remote, to, bytes));
 }
 
 bool work_alloc(struct work *work, const char *name, uintptr_t host, size_t bytes,
                 struct suballoc *part)
 {
     *part = (struct suballoc){.device = host};
-    if (work->lost || suballoc_take(&work->device->memory, work->where, name, host, bytes, part))
+    if (work->lost ||
+        suballoc_take(&work->device->space->memory, work->where, name, host, bytes, part))
         return true;
     *part = (struct suballoc){.device = host};
     return work_goes_on(work);
@@ -550,6 +556,18 @@ omprma_addr_t work_private(struct work *work, size_t bytes)
     if (!work_alloc(work, "private variables", 0, bytes, &work->privates))
         return 0;
     return work->lost ? ANY : work->privates.device;
+}
+
+void *work_grow(const struct work *work, void *list, size_t *room, size_t bytes, const char *what)
+{
+    enum { FIRST = 16 };
+    size_t more = *room ? 2 * *room : FIRST;
+    void *longer = reallocarray(list, more, bytes);
+    if (longer)
+        *room = more;
+    else
+        report(work->where, work->site, "no host memory for a list of %s", what);
+    return longer;
 }
 
 void *work_keep(struct work *work, size_t bytes)
@@ -569,7 +587,7 @@ void *work_keep(struct work *work, size_t bytes)
 
 /* The event is the present end of the other's queue: what matters was appended before the device's
  * lock was released. */
-static bool work_wait_for(struct work *work, struct work *other)
+bool work_wait_for(struct work *work, struct work *other)
 {
     if (!other->queue) /* the host does it */
         return true;
@@ -580,16 +598,16 @@ static bool work_wait_for(struct work *work, struct work *other)
            work_issued(work, omprma_event_wait(other->event, work->queue));
 }
 
+bool work_await(struct work *work, struct work *bringer)
+{
+    bringer->next_bringer = work->bringers;
+    work->bringers = bringer;
+    return work_issued(work, omprma_event_wait(bringer->end, work->queue));
+}
+
 bool work_follow(struct work *work, struct mapped *mapped)
 {
-    struct work *writer = mapped->writer;
-    if (!writer || writer == work || work->lost)
-        return true;
-    if (writer->number != mapped->writer_number) { /* it is over */
-        mapped->writer = NULL;
-        return true;
-    }
-    return work_wait_for(work, writer);
+    return work->lost || !work_has_to_follow(work, mapped) || work_wait_for(work, mapped->writer);
 }
 
 bool work_follow_all(struct work *work, struct mapped *mapped)

@@ -24,6 +24,8 @@
 #include "openmp/device/device.h"
 #include "openmp/device/mapping.h"
 #include "openmp/run/gather.h"
+#include "openmp/run/moves.h"
+#include "openmp/run/uses.h"
 #include "openmp/run/stray.h"
 
 struct work {
@@ -39,9 +41,13 @@ struct work {
     bool in_flight;        /* its construct is over for the thread that issued it */
     uint64_t number;       /* never the same again; 0 while it is free. Under the device's lock */
     struct work *next_free;
-    struct pinned *pinned;    /* ranges that it uses */
-    struct pinned *spare;     /* kept for the next work */
+    struct pinned *pinned; /* ranges that it uses */
+    struct pinned *spare;  /* kept for the next work */
+    struct uses uses;      /* of ranges, where there are several sites */
+    struct work *bringers; /* works of other sites that bring it what it needs */
+    struct work *next_bringer;
     struct suballoc privates; /* device memory of private variables */
+    struct moves moves;       /* that are not issued yet */
     struct gather *gather;    /* what is to travel together there, or back; made */
     struct scatter *scatter;  /* when it is needed, and kept */
     omprma_region_t *region;  /* between the two, and not issued yet; NULL: there is none */
@@ -59,7 +65,8 @@ struct work {
     struct block_traced
         *traced; /* what a tool is told of one in flight, see ompt.h; NULL: nothing */
     struct strays strays;
-    bool restores; /* in some of what is pinned, pointers get their host values back */
+    struct loaded loaded; /* a region, as its site's load counts it */
+    bool restores;        /* in some of what is pinned, pointers get their host values back */
 };
 
 /* How a work is waited for, and in which queue it is. */
@@ -113,26 +120,24 @@ static inline size_t shape_bytes(const omprma_shape_t *shape)
     return shape->bytes * shape->count[0] * shape->count[1] * shape->count[2];
 }
 
-/* Large sources must stay until the end. Both send first what was gathered and matters to them. */
-bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes);
-bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes);
-bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
-                   size_t bytes);
-/* The same of runs; what is retrieved goes to its place when it comes, so not of one that is
- * spared.
- */
-bool work_submit_strided(struct work *work, omprma_addr_t to, const void *from,
-                         const omprma_shape_t *shape);
-bool work_retrieve_strided(struct work *work, void *to, omprma_addr_t from,
-                           const omprma_shape_t *shape);
-bool work_exchange_strided(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
-                           const omprma_shape_t *shape);
+/* Bytes or, with a shape (else NULL), runs. Large sources must stay until the end. The first two
+ * send before what was gathered and matters to them. Runs that are retrieved go to their place when
+ * they come, so not those of a work that is spared. */
+bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes,
+                 const omprma_shape_t *shape);
+bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes,
+                   const omprma_shape_t *shape);
+bool work_exchange(struct work *work, omprma_addr_t from, const struct site *to_site,
+                   omprma_addr_t to, size_t bytes, const omprma_shape_t *shape);
 /* Makes each byte `value`. */
 bool work_fill(struct work *work, omprma_addr_t to, unsigned char value, size_t bytes);
 /* Submits or retrieves a part of a mapped range; small ones are gathered. work_send() has to follow
  * before anything else is done that they matter to. */
 bool work_submit_part(struct work *work, const struct mapped *mapped, const void *begin,
                       size_t bytes);
+/* The same of what has this part of device memory. */
+bool work_submit_beside(struct work *work, const struct suballoc *part, omprma_addr_t to,
+                        const void *from, size_t bytes);
 bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *begin, size_t bytes);
 
 /* Sends what was gathered: nothing more is issued. A region that is waited for is left to
@@ -157,14 +162,38 @@ bool work_alloc(struct work *work, const char *name, uintptr_t host, size_t byte
  * reported. */
 omprma_addr_t work_private(struct work *work, size_t bytes);
 
+/* A list of the work's with more room, at first for 16: *room items of so many bytes. It may have
+ * moved. NULL: reported, with `what` it is a list of, and the list is as before. */
+void *work_grow(const struct work *work, void *list, size_t *room, size_t bytes, const char *what);
+
 /* Zeroed host memory that lives until the end. NULL: reported. */
 void *work_keep(struct work *work, size_t bytes);
 
 /* ---- ranges of the table; the caller holds the device's lock ---- */
 
+/* Somebody else who is under way has moved the range's data last. */
+static inline bool work_has_to_follow(const struct work *work, const struct mapped *mapped)
+{
+    const struct work *writer = mapped->writer;
+    return writer && writer != work && writer->number == mapped->writer_number;
+}
+
+/* It has pinned the range, and no other has. */
+static inline bool work_is_alone(const struct work *work, const struct mapped *mapped)
+{
+    const struct pinned *pinned = LIST_FIRST(&mapped->pins);
+    return pinned && pinned->work == work && !LIST_NEXT(pinned, link);
+}
+
 /* Orders this work behind whoever moved the range's data last, and is the last one from now on. */
 bool work_follow(struct work *work, struct mapped *mapped);
 void work_write(struct work *work, struct mapped *mapped);
+
+/* Orders this work behind what the other has issued so far. */
+bool work_wait_for(struct work *work, struct work *other);
+
+/* Has the other, which has departed, end before this work goes on, and cleaned up with it. */
+bool work_await(struct work *work, struct work *bringer);
 
 /* Orders this work behind everybody who uses the range and is under way. */
 bool work_follow_all(struct work *work, struct mapped *mapped);

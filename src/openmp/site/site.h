@@ -15,6 +15,8 @@
 
 #include <omprma/omprma.h>
 
+#include "openmp/site/load.h"
+
 enum { SHARED_MOST = 16 };
 
 /* The standard streams of C. */
@@ -23,7 +25,8 @@ enum { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAMS };
 struct flight_line;
 
 struct site {
-    int number;           /* of the device that it serves */
+    int number;           /* of the device that it serves, as the program counts */
+    int index;            /* among all sites */
     int remote;           /* omprma's: there may be devices of other kinds between them */
     char host[64];        /* where it runs */
     _Atomic bool lost;    /* and the run goes on, see loss.h: */
@@ -39,6 +42,7 @@ struct site {
      * lock. */
     omprma_queue_t *shared[SHARED_MOST];
     int shared_count;
+    struct load load;          /* under the lock of the space that it serves */
     struct flight_line *lines; /* of works in flight in these; flight.c's. NULL: none yet */
 };
 

@@ -1,6 +1,7 @@
 /*
  * driver.c: a plain program for the CUDA driver interface, with declarations of its own. Its
- * kernels are those of the stand-in driver. Wants two GPUs; the second one is lost on the way.
+ * kernels are those of the stand-in driver. Wants two GPUs; the second one is lost on the way. With
+ * "owners": any number, whose addresses tell whose they are.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -511,10 +512,50 @@ static void two_gpus(CUcontext first)
     bytes_are(__LINE__, host, BYTES, 77);
 }
 
-int main(void)
+/* Every block is one GPU's, whichever context asks. */
+static void owners(void)
+{
+    enum { GPUS_MOST = 16, BLOCKS = 24, BLOCK_BYTES = 5 << 20 };
+    static CUdeviceptr blocks[GPUS_MOST][BLOCKS];
+    CUcontext all[GPUS_MOST];
+    int count = 0;
+
+    OK(cuDeviceGetCount(&count));
+    for (int i = 0; i < count; i++) {
+        OK(cuDevicePrimaryCtxRetain(&all[i], i));
+        OK(cuCtxSetCurrent(all[i]));
+        for (int k = 0; k < BLOCKS; k++) {
+            OK(cuMemAlloc_v2(&blocks[i][k], BLOCK_BYTES));
+            OK(cuMemsetD8_v2(blocks[i][k], (unsigned char)(i * BLOCKS + k), BLOCK_BYTES));
+        }
+    }
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < BLOCKS; k++) {
+            unsigned char last = 0;
+            int owner = -1;
+
+            OK(cuPointerGetAttribute(&owner, CU_POINTER_DEVICE_ORDINAL, blocks[i][k] + 77));
+            IS(owner, i);
+            OK(cuCtxSetCurrent(all[i]));
+            OK(cuMemcpyDtoH_v2(&last, blocks[i][k] + BLOCK_BYTES - 1, 1));
+            OK(cuCtxSetCurrent(all[count - 1 - i]));
+            IS(last, (unsigned char)(i * BLOCKS + k));
+            OK(cuMemFree_v2(blocks[i][k]));
+        }
+    for (int i = 0; i < count; i++)
+        OK(cuDevicePrimaryCtxRelease_v2(i));
+}
+
+int main(int words, char **word)
 {
     CUcontext context = NULL;
 
+    if (words > 1 && strcmp(word[1], "owners") == 0) {
+        OK(cuInit(0));
+        owners();
+        puts(failed ? "wrong" : "right");
+        return failed;
+    }
     devices();
     if (failed)
         return 1;

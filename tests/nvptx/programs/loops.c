@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifndef KIND
+#define KIND acc_device_nvidia
+#endif
+
 enum { MANY = 100000 };
 
 static double x[MANY], y[MANY];
@@ -10,7 +14,7 @@ static double x[MANY], y[MANY];
 int main(void)
 {
     double sum = 0;
-    int right = acc_get_num_devices(acc_device_nvidia) > 0;
+    int right = acc_get_num_devices(KIND) > 0;
 
     for (int i = 0; i < MANY; i++)
         x[i] = i % 100;

@@ -155,12 +155,19 @@ static void update(struct player *p, int a)
     }
 }
 
+/* With OMPRMA_PLACEMENT=auto a region must not write what it maps `to`. */
+static int to_is_read(void)
+{
+    const char *placement = getenv("OMPRMA_PLACEMENT");
+    return placement && strcmp(placement, "auto") == 0;
+}
+
 static void region(struct player *p, int a)
 {
     double *x = p->real[a], value = 1 + draw(p, 100);
     int low, length;
     draw_part(p, a, &low, &length);
-    switch (draw(p, 3)) {
+    switch (draw(p, to_is_read() ? 2 : 3)) {
     case 0:
 #pragma omp target device(p->device) map(tofrom : x [low:length])
         for (int i = low; i < low + length; i++)

@@ -56,6 +56,20 @@ TEST(defaults_without_environment)
     assert_string_equal(config.trace, "");
 }
 
+TEST(a_choice_may_have_two_names)
+{
+    static const char *const names[] = {"rma", "one-sided", "One-Sided"};
+    struct config config;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        setenv("OMPRMA_DATA", names[i], 1);
+        assert_int_equal(config_load(&config), OMPRMA_OK);
+        assert_int_equal(config.data, DATA_RMA);
+    }
+    setenv("OMPRMA_DATA", "rma=one-sided", 1);
+    assert_int_equal(config_load(&config), OMPRMA_ERR_CONFIG);
+    unsetenv("OMPRMA_DATA");
+}
+
 TEST(values_of_every_kind)
 {
     struct config config;
@@ -91,7 +105,7 @@ TEST(refused_values_leave_config_alone)
     static const struct {
         const char *name, *value, *says;
     } cases[] = {
-        {"DATA", "rm", "OMPRMA_DATA=rm cannot be used; allowed: auto|rma|two-sided"},
+        {"DATA", "rm", "OMPRMA_DATA=rm cannot be used; allowed: auto|rma=one-sided|two-sided"},
         {"DATA", "auto|rma", "cannot be used"},
         {"DATA", "autox", "cannot be used"},
         {"STATS", "2", "OMPRMA_STATS=2 cannot be used; allowed: 0|1"},
@@ -129,7 +143,7 @@ TEST(sets_hold_known_words_only)
     assert_int_equal(config_load(&config), OMPRMA_OK);
     assert_int_equal(config.backends, 1 << BACKEND_CUDA);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_error(config_check("BACKENDS", bad[i]), "allowed: native|cuda, some of them");
+        assert_error(config_check("BACKENDS", bad[i]), "allowed: native|cuda|hsa, some of them");
 }
 
 TEST(long_text_is_refused)
@@ -248,7 +262,7 @@ TEST(help_names_everything)
         snprintf(variable, sizeof(variable), "  OMPRMA_%s=", known[i].name);
         assert_int_equal(strstr(text, variable) != NULL, known[i].help[0] != 0); /* or for tests */
     }
-    assert_non_null(strstr(text, "OMPRMA_DATA=auto|rma|two-sided (default auto)\n"));
+    assert_non_null(strstr(text, "OMPRMA_DATA=auto|rma=one-sided|two-sided (default auto)\n"));
     assert_non_null(strstr(text, "OMPRMA_ARENA=1M to 1T (default 64M)\n"));
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
         assert_true(strcspn(line, "\n") <= 100);

@@ -157,7 +157,7 @@ TEST(messages_fill_to_the_last_byte)
 TEST(launches_carry_their_geometry)
 {
     const uint64_t words[WIRE_GEOMETRY_WORDS + 2] = {
-        2 | UINT64_C(3) << 32, 4 | UINT64_C(5) << 32, 6 | UINT64_C(7) << 32, 8, 90, 91};
+        2 | UINT64_C(3) << 32, 4 | UINT64_C(5) << 32, 6 | UINT64_C(7) << 32, 8, 9, 90, 91};
     struct wire_record record = {
         .code = WIRE_LAUNCH, .flags = WIRE_GEOMETRY, .tail = words, .tail_bytes = sizeof(words)};
     struct wire_launch launch;
@@ -168,6 +168,7 @@ TEST(launches_carry_their_geometry)
         assert_int_equal(launch.geometry.threads[i], 5 + i);
     }
     assert_int_equal(launch.geometry.shared_bytes, 8);
+    assert_int_equal(launch.geometry.private_bytes, 9);
     assert_int_equal(launch.count, 2);
     assert_int_equal(launch.arguments[1], 91);
     record.flags = 0; /* all of it is arguments */
@@ -198,7 +199,7 @@ TEST(launches_carry_their_form)
 
 TEST(regions_are_three_commands)
 {
-    const uint64_t tail[] = {2, 3, 4, 5, 90, 91, UINT64_C(0x0102030405060708)};
+    const uint64_t tail[] = {2, 3, 4, 5, 6, 90, 91, UINT64_C(0x0102030405060708)};
     struct wire_record record = {.code = WIRE_REGION,
                                  .flags = WIRE_GEOMETRY | WIRE_REPLY | WIRE_CONTEXT,
                                  .device = 3,
@@ -206,14 +207,14 @@ TEST(regions_are_three_commands)
                                  .op = 5,
                                  .word = {7000, 100, 200, UINT64_C(3) << 32 | 40},
                                  .tail = tail,
-                                 .tail_bytes = 6 * 8 + 3};
+                                 .tail_bytes = 7 * 8 + 3};
     struct wire_region region;
     struct wire_launch launch;
 
     assert_int_equal(wire_open_region(&record, &region), OMPRMA_OK);
     assert_int_equal(region.to, 100);
     assert_int_equal(region.bytes, 3);
-    assert_ptr_equal(region.data, tail + 6);
+    assert_ptr_equal(region.data, tail + 7);
     assert_int_equal(region.launch.code, WIRE_LAUNCH);
     assert_int_equal(region.launch.word[0], 7000);
     assert_int_equal(wire_open_launch(&region.launch, &launch), OMPRMA_OK);

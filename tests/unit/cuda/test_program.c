@@ -4,11 +4,12 @@
  * (src/cuda), down to the worker and the stand-in for the driver in one process, without MPI: so
  * the sanitizers see all of it. The library begins once per process, so this is one program.
  * Covers: context.c cuda/copy.c src/cuda/driver.c cuda/event.c fill.c cuda/gpu.c cuda/launch.c
- * cuda/link.c cuda/memory.c src/cuda/module.c remote.c result.c cuda/stream.c cuda/thread.c
+ * cuda/link.c cuda/memory.c src/cuda/module.c remote.c cuda/result.c cuda/stream.c cuda/thread.c
  * driver/devices.c guard.c say.c
  */
 #include "tests/unit/test.h"
 #include "cuda/exports.h"
+#include "host/start/starting.h"
 #include "tests/unit/worker/cuda/cuda_fixture.h"
 
 enum { WORDS = 100000, STEPS = 20 };
@@ -80,6 +81,9 @@ TEST(a_program_runs)
     int count = 0;
 
     start_all();
+    starting_set(true); /* as a library that MPI opens */
+    assert_int_equal(cuInit(0), CUDA_ERROR_NO_DEVICE);
+    starting_set(false);
     OK(cuInit(0));
     OK(cuDeviceGetCount(&count));
     assert_int_equal(count, 2);

@@ -26,6 +26,16 @@ bool omprma_rest(int64_t ns)
     return false;
 }
 
+bool omprma_wait_until(bool (*done)(const void *data), const void *data)
+{
+    (void)done, (void)data;
+    return false;
+}
+
+void omprma_look_again(void)
+{
+}
+
 void omprma_say(int severity, const char *text)
 {
     static const char *const words[] = {"error", "warning", "note"};

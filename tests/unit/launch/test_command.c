@@ -122,7 +122,7 @@ TEST(hosts_are_for_workers)
     list_add(&launch.mpi_args, "plm_rsh_agent");
     list_add(&launch.mpi_args, "/my/agent");
     struct command command = command_base();
-    command.agent = "/tmp/omprma-agent";
+    command.shell = "/tmp/omprma-shell";
     command_make(&line, &command);
     size_t program = index_of("first"), colon = index_of(":");
     assert_string_equal(line.items[program - 2], "-H");
@@ -130,7 +130,7 @@ TEST(hosts_are_for_workers)
     assert_string_equal(line.items[colon + 2], "3");
     assert_string_equal(line.items[colon + 3], "-H");
     assert_string_equal(line.items[colon + 4], "h1:2,h2:1");
-    assert_string_equal(mca("plm_rsh_agent"), "/tmp/omprma-agent");
+    assert_string_equal(mca("plm_rsh_agent"), "/tmp/omprma-shell");
     assert_false(list_contains(&line, "/my/agent"));
     assert_string_equal(mca("mpi_yield_when_idle"), "1");
 }
@@ -189,14 +189,14 @@ TEST(openmpi5_hosts)
     list_add(&launch.mpi_args, "/my/agent");
     struct command command = command_base();
     command.launcher = &launcher_openmpi5;
-    command.agent = "/tmp/omprma-agent";
+    command.shell = "/tmp/omprma-shell";
     command_make(&line, &command);
     assert_places("5 h1,h1,h2,h3,h3");
     assert_string_equal(line.items[index_of("mpi_yield_when_idle") - 1], "--omca");
     assert_string_equal(line.items[index_of("mpi_own") - 1], "--omca");
     assert_string_equal(line.items[index_of("--map-by") + 1], "seq:OVERSUBSCRIBE");
     assert_false(list_contains(&line, "/my/agent"));
-    assert_string_equal(line.items[index_of("plm_ssh_agent") + 1], "/tmp/omprma-agent");
+    assert_string_equal(line.items[index_of("plm_ssh_agent") + 1], "/tmp/omprma-shell");
     assert_string_equal(launcher_openmpi5.users_shell(&launch), "/my/agent");
     list_clear(&line);
     launch.workers = command.workers = 6; /* more than there are places */
@@ -225,10 +225,10 @@ TEST(hydra)
     assert_false(list_contains(&line, "-x"));
     list_clear(&line);
     assert_int_equal(hosts_parse(&launch.hosts, "nohost1:2,nohost2"), OMPRMA_OK);
-    command.agent = "/tmp/omprma-agent";
+    command.shell = "/tmp/omprma-shell";
     command_make(&line, &command);
     assert_string_equal(line.items[index_of("-hosts") + 1], "localhost:1,nohost1:2,nohost2:1");
-    assert_string_equal(line.items[index_of("-launcher-exec") + 1], "/tmp/omprma-agent");
+    assert_string_equal(line.items[index_of("-launcher-exec") + 1], "/tmp/omprma-shell");
     list_clear(&line);
     launch.by_node = true;
     command_make(&line, &command);

@@ -29,13 +29,15 @@ TEST(parses)
     assert_parses("node-7.example_org:3", "node-7.example_org:3", 3);
     assert_parses("h1:2,h2,h1", "h1:3,h2:1", 4);
     assert_parses("h:1024", "h:1024", 1024);
+    assert_parses("n[1-2,4]:2,h", "n1:2,n2:2,n4:2,h:1", 7);
 }
 
 TEST(refuses)
 {
     static const char *const bad[] = {
-        "",     ",",    "h1,", "h:0",   "h:1025", "h:-1", "h:",    "h: 1",
-        "h:1x", "-x:1", "a b", "h:1:2", ":1",     "h;rm", "h$(x)", "h:99999999999999999999"};
+        "",      ",",    "h1,",   "h:0",   "h:1025", "h:-1", "h:",    "h: 1",
+        "h:1x",  "-x:1", "a b",   "h:1:2", ":1",     "h;rm", "h$(x)", "h:99999999999999999999",
+        "h[1-2", "u@h",  "-[1-2]"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct hosts hosts = {0};
         assert_int_equal(hosts_parse(&hosts, bad[i]), OMPRMA_ERR_CONFIG);

@@ -44,12 +44,15 @@ static struct images found(const void *inside, size_t bytes)
 TEST(test_bare_images)
 {
     Elf64_Ehdr cubin = elf(190, ET_EXEC), native = elf(EM_X86_64, ET_DYN);
-    Elf64_Ehdr other = elf(224, ET_DYN), object = elf(EM_X86_64, ET_REL);
+    Elf64_Ehdr amd = elf(224, ET_DYN);
+    Elf64_Ehdr other = elf(EM_AARCH64, ET_DYN), object = elf(EM_X86_64, ET_REL);
     struct images images = found("", 0);
 
     assert_false(images.native || images.gpus || images.gcc_gpus);
     images = found(&cubin, sizeof(cubin));
-    assert_true(images.gpus && !images.native);
+    assert_true(images.gpus == 1 << BACKEND_CUDA && !images.native && !images.gcc_gpus);
+    images = found(&amd, sizeof(amd));
+    assert_true(images.gpus == 1 << BACKEND_HSA && !images.native && !images.gcc_gpus);
     images = found(&native, sizeof(native));
     assert_true(images.native && !images.gpus);
     images = found(&other, sizeof(other));
@@ -65,16 +68,26 @@ TEST(test_packed_image)
     static const char packed[] = "\x10\xff\x10\xad....triple\0nvptx64-nvidia-cuda";
     static const char name[] = "nvptx64-nvidia-cuda";
 
-    assert_true(found(packed, sizeof(packed)).gpus);
+    static const char amd[] = "\x10\xff\x10\xad....triple\0amdgcn-amd-amdhsa\0arch\0gfx90a";
+
+    assert_int_equal(found(packed, sizeof(packed)).gpus, 1 << BACKEND_CUDA);
+    assert_int_equal(found(amd, sizeof(amd)).gpus, 1 << BACKEND_HSA);
     assert_false(found(name, sizeof(name)).gpus);
 }
 
-TEST(test_text)
+/* gcc's own code: text, or a file of that machine; a program of gcc's calls a function of libgomp.
+ */
+TEST(test_gcc)
 {
+    struct {
+        char call[32];
+        Elf64_Ehdr image;
+    } amd = {"GOMP_offload_register_ver", elf(224, ET_DYN)};
     static const char both[] = "GOMP_offload_register_ver\0// BEGIN PREAMBLE\n.version";
     static const char text[] = "// BEGIN PREAMBLE\n.version";
 
-    assert_true(found(both, sizeof(both)).gcc_gpus);
+    assert_int_equal(found(both, sizeof(both)).gcc_gpus, 1 << BACKEND_CUDA);
+    assert_int_equal(found(&amd, sizeof(amd)).gcc_gpus, 1 << BACKEND_HSA);
     assert_false(found(text, sizeof(text)).gcc_gpus);
 }
 

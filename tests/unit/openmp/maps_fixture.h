@@ -73,9 +73,9 @@ static inline bool run(bool (*what)(struct work *, const struct maps *), struct 
 {
     struct maps maps = maps_of(&list);
     struct work *work = work_begin(device, NULL, WORK_WAITED);
-    pthread_mutex_lock(&device->lock);
-    bool right = what(work, &maps);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
+    bool right = maps_are_valid(work, &maps) && what(work, &maps);
+    pthread_mutex_unlock(&device->space->lock);
     return work_finish(work) && right;
 }
 
@@ -99,10 +99,10 @@ static struct arguments built;
 static inline void arguments_of(struct list list, size_t leading, struct work *work)
 {
     struct maps maps = maps_of(&list);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     assert_true(maps_enter(work, &maps));
     assert_true(arguments_build(work, &maps, leading, &built));
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
 }
 
 #endif

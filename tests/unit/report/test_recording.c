@@ -54,6 +54,58 @@ TEST(rows_add_up)
     free(recording);
 }
 
+/* Nine calls of about 1 ms behind one of 100 ms. */
+TEST(the_first_call_stands_apart_from_the_median)
+{
+    const struct recorded_region *row;
+
+    make();
+    for (int64_t i = 0; i < 10; i++)
+        recording_count(recording,
+                        &(struct span){.name = 1,
+                                       .begin_ns = i * 1000000000,
+                                       .end_ns = i * 1000000000 + (i ? 1000000 + i : 100000000),
+                                       .kernel_ns = 7,
+                                       .data_ns = 5});
+    row = recording_row(recording, 1, 0);
+    assert_int_equal(row->first_ns, 100000000);
+    assert_in_range(recording_median(row), 950000, 1050000);
+    assert_int_equal(row->kernel_ns, 70);
+    assert_int_equal(row->data_ns, 50);
+    free(recording);
+}
+
+TEST(medians_hold_for_any_duration)
+{
+    struct recorded_region *row;
+
+    make();
+    for (uint32_t name = 1; name < 40; name++) {
+        int64_t ns = ((int64_t)1 << name) + ((int64_t)1 << name) / 3;
+
+        for (int i = 0; i < 3; i++)
+            recording_count(recording,
+                            &(struct span){.name = name, .end_ns = i == 1 ? 2 * ns : ns});
+        row = recording_row(recording, name, 0);
+        assert_in_range(recording_median(row), name < 4 ? 0 : ns * 93 / 100,
+                        ns < 20 ? 20 : ns * 107 / 100);
+    }
+    free(recording);
+}
+
+/* Three that were begun together, and one later: never more than the time that has passed. */
+TEST(what_overlaps_is_covered_once)
+{
+    make();
+    for (int64_t end = 100; end <= 300; end += 100)
+        recording_count(recording, &(struct span){.name = 1, .end_ns = end});
+    recording_count(recording, &(struct span){.name = 1, .begin_ns = 400, .end_ns = 450});
+    recording_count(recording, &(struct span){.name = 1, .begin_ns = 410, .end_ns = 420});
+    assert_int_equal(recording_row(recording, 1, 0)->total_ns, 660);
+    assert_int_equal(recording_row(recording, 1, 0)->covered_ns, 350);
+    free(recording);
+}
+
 /* More regions than the table has lines: all are counted somewhere. */
 TEST(a_full_table_counts_on)
 {
@@ -97,7 +149,7 @@ TEST(what_is_open_ends_with_the_program)
     part = open_at(2, SPAN_KERNEL, 2000, 0);
     part->slot = 1;
     part->region = region->number;
-    region->wait_ns = 3000;
+    region->waits_ns = 3000;
     open_at(4, SPAN_REGION, 1000, 1500); /* it was idle, but nobody asked */
     recording_close(recording, 10000);
     assert_true(recording->cut);

@@ -23,7 +23,7 @@ enum { PIECE = 1 << 20, REQUESTS = 256, LIES = 1000 };
 static struct piece {
     bool over, fails, freed, cancelled;
 } pieces[REQUESTS];
-static int issued, refused_from, flushes;
+static int issued, refused_from, flushes, small_ones;
 
 static MPI_Request handle_of(struct piece *piece)
 {
@@ -57,6 +57,16 @@ int MPI_Rget(void *to, int count, MPI_Datatype type, int rank, MPI_Aint at, int 
     (void)to, (void)count, (void)type, (void)rank, (void)at, (void)there, (void)other;
     (void)window;
     return issue(request);
+}
+
+/* Without a request. */
+int MPI_Put(const void *from, int count, MPI_Datatype type, int rank, MPI_Aint at, int there,
+            MPI_Datatype other, MPI_Win window)
+{
+    (void)from, (void)count, (void)type, (void)rank, (void)at, (void)there, (void)other;
+    (void)window;
+    small_ones++;
+    return MPI_SUCCESS;
 }
 
 int MPI_Isend(const void *from, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
@@ -127,13 +137,14 @@ int MPI_Error_string(int code, char *text, int *length)
 /* ---- tests ---- */
 
 static struct world_mpi mpi;
-static struct world world = {.mpi = &mpi, .size = 4, .settings = {.piece_bytes = PIECE}};
+static struct world world = {
+    .mpi = &mpi, .size = 4, .settings = {.piece_bytes = PIECE}, .can = {.target_is_passive = true}};
 static char memory[1];
 
 static void begin(void)
 {
     memset(pieces, 0, sizeof(pieces));
-    issued = flushes = 0;
+    issued = flushes = small_ones = 0;
     refused_from = REQUESTS;
 }
 
@@ -245,6 +256,155 @@ TEST(one_flush_completes_puts)
     assert_int_equal(flushes, 2); /* it was not locally complete at the first one */
     datapath_destroy(path);
 }
+
+/* ---- where the target has a part ---- */
+
+static struct datapath *awaited(void)
+{
+    struct datapath *path;
+
+    world.can.target_is_passive = false;
+    path = one_sided();
+    world.can.target_is_passive = true;
+    return path;
+}
+
+/* A small one as well: no call waits for the target. */
+TEST(a_small_put_ends_by_its_request)
+{
+    struct datapath *path = awaited();
+    struct transfer t = transfer_of(1, TRANSFER_OUT, 1);
+    bool done;
+
+    t.bytes = 8;
+    assert_int_equal(datapath_start(path, &t), OMPRMA_OK);
+    assert_int_equal(datapath_test(path, &t, &done), OMPRMA_OK);
+    assert_false(done);
+    assert_int_equal(issued, 1);
+    assert_int_equal(flushes, 0);
+    pieces[0].over = true;
+    assert_int_equal(datapath_test(path, &t, &done), OMPRMA_OK);
+    assert_true(done);
+    assert_int_equal(flushes, 1);
+    datapath_destroy(path);
+}
+
+/* What leaks when it is large goes in small ones, of which not too many are on their way. */
+TEST(small_ones_end_by_the_last)
+{
+    static bool near[4] = {true, true, true, true};
+    struct transfer t = transfer_of(1, TRANSFER_OUT, 1);
+    struct datapath *path;
+    int begun;
+    bool done;
+
+    mpi.quirks = QUIRK_PUT_LEAK;
+    mpi.near = near;
+    path = awaited();
+    mpi.quirks = 0;
+    assert_int_equal(datapath_start(path, &t), OMPRMA_OK);
+    assert_int_equal(issued, TRANSFER_PIECES);
+    begun = issued + small_ones;
+    assert_true(begun <= 256);
+    for (int i = 0; i < REQUESTS; i++)
+        pieces[i].over = true;
+    for (done = false; !done;)
+        assert_int_equal(datapath_test(path, &t, &done), OMPRMA_OK);
+    assert_true(issued + small_ones >= PIECE / 3584);
+    assert_int_equal(flushes, 1);
+    datapath_destroy(path);
+}
+
+/* While another peer has work each small one has its request, and no flush is needed. */
+TEST(small_ones_have_requests_beside_others)
+{
+    static bool near[4] = {true, true, true, true};
+    struct transfer late = transfer_of(2, TRANSFER_OUT, 1), t = transfer_of(1, TRANSFER_OUT, 1);
+    struct datapath *path;
+    int begun;
+    bool done;
+
+    mpi.quirks = QUIRK_PUT_LEAK;
+    mpi.near = near;
+    path = awaited();
+    mpi.quirks = 0;
+    late.bytes = 8;
+    t.bytes = 4 * 3584;
+    assert_int_equal(datapath_start(path, &late), OMPRMA_OK);
+    begun = issued;
+    assert_int_equal(datapath_start(path, &t), OMPRMA_OK);
+    assert_int_equal(issued - begun, 4);
+    assert_int_equal(small_ones, 0);
+    for (int i = begun; i < issued; i++)
+        pieces[i].over = true;
+    assert_int_equal(datapath_test(path, &t, &done), OMPRMA_OK);
+    assert_true(done);
+    assert_int_equal(flushes, 0);
+    datapath_destroy(path);
+}
+
+/* It would wait for the pieces of the other one. So that one begins no more, and one flush serves
+ * both. */
+TEST(a_flush_comes_when_nothing_is_under_way)
+{
+    struct datapath *path = awaited();
+    struct transfer a = transfer_of(1, TRANSFER_OUT, 1), b = transfer_of(1, TRANSFER_OUT, 8),
+                    other = transfer_of(2, TRANSFER_OUT, 1);
+    bool done;
+
+    assert_int_equal(datapath_start(path, &a), OMPRMA_OK);
+    assert_int_equal(datapath_start(path, &b), OMPRMA_OK);
+    pieces[0].over = pieces[1].over = true;
+    assert_int_equal(datapath_test(path, &a, &done), OMPRMA_OK);
+    assert_int_equal(datapath_test(path, &b, &done), OMPRMA_OK);
+    assert_int_equal(issued, 1 + TRANSFER_PIECES);
+    assert_int_equal(datapath_test(path, &a, &done), OMPRMA_OK);
+    assert_false(done);
+    assert_int_equal(flushes, 0);
+    assert_int_equal(datapath_start(path, &other), OMPRMA_OK);
+    pieces[issued - 1].over = true;
+    assert_int_equal(datapath_test(path, &other, &done), OMPRMA_OK);
+    assert_true(done); /* a flush might wait for the first peer */
+    assert_int_equal(flushes, 0);
+    for (int i = 2; i < 1 + TRANSFER_PIECES; i++)
+        pieces[i].over = true;
+    assert_int_equal(datapath_test(path, &b, &done), OMPRMA_OK);
+    assert_int_equal(issued, 2 + TRANSFER_PIECES);
+    assert_int_equal(datapath_test(path, &a, &done), OMPRMA_OK);
+    assert_true(done);
+    assert_int_equal(flushes, 1);
+    assert_int_equal(datapath_test(path, &b, &done), OMPRMA_OK);
+    assert_int_equal(issued, 2 + 2 * TRANSFER_PIECES);
+    datapath_abandon(path, &b);
+    datapath_destroy(path);
+}
+
+/* Its device was lost, others of the worker go on. */
+TEST(who_waits_for_a_flush_may_leave)
+{
+    struct datapath *path = awaited();
+    struct transfer a = transfer_of(1, TRANSFER_OUT, 1), b = transfer_of(1, TRANSFER_OUT, 1),
+                    c = transfer_of(1, TRANSFER_OUT, 1);
+    bool done;
+
+    assert_int_equal(datapath_start(path, &a), OMPRMA_OK);
+    assert_int_equal(datapath_start(path, &b), OMPRMA_OK);
+    pieces[0].over = true;
+    assert_int_equal(datapath_test(path, &a, &done), OMPRMA_OK);
+    assert_false(done);
+    assert_int_equal(datapath_start(path, &c), OMPRMA_OK);
+    assert_int_equal(c.issued, 0);
+    datapath_abandon(path, &a);
+    assert_int_equal(datapath_test(path, &c, &done), OMPRMA_OK);
+    assert_int_equal(c.issued, PIECE);
+    datapath_abandon(path, &b);
+    pieces[2].over = true;
+    assert_int_equal(datapath_test(path, &c, &done), OMPRMA_OK);
+    assert_true(done);
+    datapath_destroy(path);
+}
+
+/* ---- two-sided ---- */
 
 /* The other half may never come, so nothing is waited for; receives are taken back. */
 TEST(a_failed_two_sided_transfer_ends_at_once)

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "tests/unit/test.h"
-#include "control/direct/join.h"
+#include "control/agent/join.h"
 #include "control/direct/packet.h"
 #include "tests/unit/draw.h"
 #include "worker/agent.h"

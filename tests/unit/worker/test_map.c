@@ -36,6 +36,29 @@ TEST(no_room_below)
     assert_ptr_equal(map_below((size_t)1 << 60, NULL), MAP_FAILED);
 }
 
+TEST(nothing_comes_to_addresses_that_are_not_to_be_used)
+{
+    enum { ALL = 1 << 30, PART = 1 << 20, IN = 77 * PART };
+    char *all = mmap(NULL, ALL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *part, *later;
+
+    assert_ptr_not_equal(all, MAP_FAILED);
+    munmap(all, ALL);
+    part = mmap(all + IN, PART, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_equal(part, all + IN);
+    part[0] = 5;
+    map_nothing((uintptr_t)all, ALL);
+    assert_int_equal(part[0], 5);
+    munmap(part, PART); /* the only hole */
+    for (size_t at = 0; at < ALL; at += PART) {
+        later = mmap(all + at, PART, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_int_equal(later == all + at, at == IN);
+        munmap(later, PART);
+    }
+    munmap(all, ALL);
+    map_nothing((uintptr_t)all, (size_t)1 << 60); /* more than there is: it stays as it is */
+}
+
 /* These come last, for the span stays. */
 
 static const uintptr_t LOW = (uintptr_t)0x3000 << 32, HIGH = (uintptr_t)0x5000 << 32;

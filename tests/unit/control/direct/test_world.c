@@ -12,7 +12,7 @@
 
 #include "tests/unit/test.h"
 #include "base/error.h"
-#include "control/direct/join.h"
+#include "control/agent/join.h"
 #include "control/direct/packet.h"
 #include "control/direct/world.h"
 #include "control/world.h"

@@ -16,7 +16,8 @@
 
 enum {
     UCX_4 = QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION | QUIRK_ATTACH_ORDER |
-            QUIRK_TABLE_RACE,
+            QUIRK_TABLE_RACE | QUIRK_CALLS_WAIT,
+    UCX_5 = QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER | QUIRK_CALLS_WAIT,
     RDMA_5 = QUIRK_ATTACH_64 | QUIRK_TABLE_RACE_NEAR | QUIRK_TARGET_POLLS | QUIRK_GET_LEAK |
              QUIRK_PUT_LEAK
 };
@@ -33,18 +34,12 @@ TEST(version_and_component_decide)
         const char *component;
         unsigned quirks;
     } cases[] = {
-        {40000, "ucx", UCX_4},
-        {40104, "ucx", UCX_4},
-        {49999, "ucx", UCX_4},
-        {40104, "rdma", QUIRK_ATTACH_64 | QUIRK_BTL_OFI},
-        {40104, "pt2pt", 0},
-        {40104, "sm", 0},
-        {40104, "none", 0},
-        {50000, "ucx", QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER | QUIRK_ONE_THREAD},
-        {50010, "ucx", QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER},
-        {50007, "rdma", RDMA_5},
-        {50100, "ucx", QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER},
-        {60000, "rdma", RDMA_5},
+        {40000, "ucx", UCX_4}, {40104, "ucx", UCX_4},
+        {49999, "ucx", UCX_4}, {40104, "rdma", QUIRK_ATTACH_64 | QUIRK_BTL_OFI},
+        {40104, "pt2pt", 0},   {40104, "sm", 0},
+        {40104, "none", 0},    {50000, "ucx", UCX_5 | QUIRK_ONE_THREAD},
+        {50010, "ucx", UCX_5}, {50007, "rdma", RDMA_5},
+        {50100, "ucx", UCX_5}, {60000, "rdma", RDMA_5},
         {30106, "ucx", 0},
     };
 
@@ -60,8 +55,7 @@ TEST(version_and_component_decide)
 TEST(unknown_component_has_all_of_its_version)
 {
     assert_int_equal(quirks_of(40104, "unknown"), UCX_4 | QUIRK_ATTACH_64 | QUIRK_BTL_OFI);
-    assert_int_equal(quirks_of(50000, "unknown"),
-                     QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER | RDMA_5 | QUIRK_ONE_THREAD);
+    assert_int_equal(quirks_of(50000, "unknown"), UCX_5 | RDMA_5 | QUIRK_ONE_THREAD);
     assert_int_equal(quirks_of(30106, "unknown"), 0);
 }
 
@@ -120,7 +114,7 @@ TEST(every_entry_is_complete)
         library.version = table[i].first_version - 1;
         assert_false(quirks_for(&library, component) & table[i].id);
     }
-    assert_int_equal(seen, (QUIRK_PEERS_END << 1) - 1);
+    assert_int_equal(seen, (QUIRK_CALLS_WAIT << 1) - 1);
 }
 
 TEST(print_shows_those_in_force)

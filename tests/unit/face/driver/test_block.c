@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_block.c: which block an address lies in, and whose it is; blocks do not overlap.
- * Covers: block.c */
+ * Covers: driver/block.c */
 #include "tests/unit/test.h"
 #include "face/driver/block.h"
 

@@ -3,8 +3,11 @@
  * Covers: exchange.c subqueue.c */
 #include <stdio.h>
 
+#include <omprma_private/common.h>
+
 #include "tests/unit/test.h"
 #include "tests/unit/core_fixture.h"
+#include "host/calls/exchange.h"
 
 enum {
     DEVICES = 3,
@@ -116,6 +119,25 @@ TEST(later_copies_win)
         }
         core_end();
     }
+}
+
+/* What was measured of the way that is taken, and of who sends. */
+CORE_TEST(what_an_exchange_takes, 2)
+{
+    omprma_exchange_cost_t cost;
+    struct exchange_paths *paths = exchange_paths_of(core_device(0), core_device(1));
+
+    core_exchange_by(EXCHANGE_PUT);
+    paths->us[EXCHANGE_PUT] = 80;
+    paths->us[EXCHANGE_GET] = 90;
+    core_device(0)->paths.round_trip_us = 5;
+    core_device(1)->paths.round_trip_us = 6;
+    assert_ok(omprma_exchange_cost(0, 1, &cost));
+    assert_true(cost.us_per_mib == 80 && cost.round_trip_us == 5);
+    paths->way = EXCHANGE_GET;
+    assert_ok(omprma_exchange_cost(1, 0, &cost));
+    assert_true(cost.us_per_mib == 90 && cost.round_trip_us == 6);
+    assert_int_equal(omprma_exchange_cost(0, 7, &cost), OMPRMA_ERR_ARGUMENT);
 }
 
 /* Small submits to the destination, synchronized but not taken by its worker yet, come first, from

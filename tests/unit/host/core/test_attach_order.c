@@ -18,11 +18,11 @@ static void fill_arenas(int number, omprma_addr_t *blocks, int count)
     struct device *device = core_device(number);
 
     for (int i = 0; i < count; i++) {
-        uint64_t before = device->memory.attached_bytes;
+        uint64_t before = device->memory->attached_bytes;
 
-        device->memory.attached_bytes = 0;
+        device->memory->attached_bytes = 0;
         blocks[i] = core_alloc(number, ARENA);
-        device->memory.attached_bytes += before;
+        device->memory->attached_bytes += before;
     }
 }
 

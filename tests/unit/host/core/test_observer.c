@@ -18,7 +18,7 @@ struct watcher {
         const struct operation *operation;
         enum phase phase;
     } seen[OPERATIONS_MOST];
-    int appended, issued, ended, sent, waits, idle;
+    int appended, issued, ended, sent, waits, waited, idle;
     uint64_t bytes;
 };
 
@@ -80,12 +80,19 @@ static void see_waits(struct observer *observer, struct omprma_queue *queue,
     watcher.waits++;
 }
 
-static void see_idle(struct observer *observer, struct omprma_queue *queue,
-                     const struct observed_wait *wait)
+static void see_waited(struct observer *observer, struct omprma_queue *queue,
+                       const struct observed_wait *wait)
 {
     (void)observer;
     assert_true(queue_is_idle(queue));
-    assert_true(!wait || wait->begin_ns == 7 || wait->begin_ns == 0);
+    assert_int_equal(wait->begin_ns, 7);
+    watcher.waited++;
+}
+
+static void see_idle(struct observer *observer, struct omprma_queue *queue)
+{
+    (void)observer;
+    assert_true(queue_is_idle(queue));
     watcher.idle++;
 }
 
@@ -106,6 +113,7 @@ static void watch(void)
                                    .sent = see_sent,
                                    .ended = see_ended,
                                    .waits = see_waits,
+                                   .waited = see_waited,
                                    .idle = see_idle,
                                    .carried = see_carried,
                                }};
@@ -150,7 +158,8 @@ TEST(each_operation_lives_once)
     assert_ok(omprma_queue_synchronize(queue)); /* nothing to wait for */
     assert_int_equal(watcher.bytes, bytes);
     assert_true(watcher.issued >= 500 && watcher.sent > 0 && watcher.waits > 0);
-    assert_true(watcher.idle > watcher.waits);
+    assert_int_equal(watcher.waited, watcher.waits);
+    assert_true(watcher.idle > 0);
     omprma_event_destroy(event);
     assert_ok(omprma_queue_destroy(queue));
     runtime_lock(runtime_get());

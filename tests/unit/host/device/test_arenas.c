@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_arenas.c: arenas between application and worker: how many there can be, what stays behind
  * when another is refused, and giving an empty one back without waiting.
- * Covers: blocks.c host/device/devices.c */
+ * Covers: device/arena.c blocks.c host/device/devices.c */
 #include <unistd.h>
 
 #include "tests/unit/test.h"
@@ -15,12 +15,12 @@ static omprma_addr_t blocks[BLOCKS_MOST];
 static omprma_status_t fill_arena(omprma_addr_t *block)
 {
     struct device *device = core_device(0);
-    uint64_t before = device->memory.attached_bytes;
+    uint64_t before = device->memory->attached_bytes;
     omprma_status_t status;
 
-    device->memory.attached_bytes = 0;
+    device->memory->attached_bytes = 0;
     status = omprma_alloc(0, ARENA, block);
-    device->memory.attached_bytes += before;
+    device->memory->attached_bytes += before;
     return status;
 }
 
@@ -42,14 +42,14 @@ CORE_TEST(more_arenas_than_there_can_be, 1, .arena = ARENA, .memory = UINT64_C(1
     while (count < BLOCKS_MOST && fill_arena(&blocks[count]) == OMPRMA_OK)
         count++;
     assert_in_range(count, 32, BLOCKS_MOST - 1);
-    attached = core_device(0)->memory.attached_bytes;
+    attached = core_device(0)->memory->attached_bytes;
     used = memory->used_bytes;
     arenas = memory->count;
     assert_int_equal(arenas, count);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(fill_arena(&more), OMPRMA_ERR_DEVICE_MEMORY);
         assert_non_null(strstr(omprma_error(), "arenas"));
-        assert_int_equal(core_device(0)->memory.attached_bytes, attached);
+        assert_int_equal(core_device(0)->memory->attached_bytes, attached);
         assert_int_equal(memory->used_bytes, used);
         assert_int_equal(memory->count, arenas);
     }
@@ -74,7 +74,7 @@ CORE_TEST(a_free_does_not_wait, 1, .arena = ARENA, .memory = UINT64_C(1) << 30)
     for (int i = 0; i < COUNT; i++)
         assert_ok(omprma_free(0, blocks[i]));
     assert_int_equal(memory->count, COUNT);
-    assert_in_range(core_device(0)->memory.attached_bytes, ARENA, 3 * ARENA);
+    assert_in_range(core_device(0)->memory->attached_bytes, ARENA, 3 * ARENA);
     core_release(0);
     /* What comes after it on the worker finds the arenas gone. */
     assert_ok(omprma_alloc(0, 3 * ARENA, &again));

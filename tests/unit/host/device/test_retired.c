@@ -72,7 +72,7 @@ static void exchange_into_freed(const struct core_options *options, bool rows)
     assert_ok(omprma_queue_synchronize(other));
     assert_all(back, BYTES, 7);
     assert_true(used(1) >= BYTES); /* a look gives back what can be */
-    assert_null(core_device(1)->memory.retired_first);
+    assert_null(core_device(1)->memory->retired_first);
     core_stop();
 }
 
@@ -99,7 +99,7 @@ CORE_TEST(at_once_when_nothing_is_under_way, 1)
         assert_ok(launch(queue, KERNEL(kernel_add), block, 8, 1));
         assert_ok(omprma_queue_synchronize(queue));
         assert_ok(omprma_free(0, block));
-        assert_null(core_device(0)->memory.retired_first);
+        assert_null(core_device(0)->memory->retired_first);
     }
 }
 
@@ -148,15 +148,15 @@ CORE_TEST(empty_arenas_go_when_the_last_block_does, 1, .arena = 1 << 20)
 
     for (int i = 0; i < BLOCKS; i++)
         block[i] = core_alloc(0, BLOCK);
-    all = core_device(0)->memory.attached_bytes;
+    all = core_device(0)->memory->attached_bytes;
     core_close(queue, &gate);
     for (int i = 0; i < BLOCKS; i++)
         assert_ok(omprma_free(0, block[i]));
-    assert_int_equal(core_device(0)->memory.attached_bytes, all);
+    assert_int_equal(core_device(0)->memory->attached_bytes, all);
     core_open(&gate);
     assert_ok(omprma_queue_synchronize(queue));
-    assert_true(core_device(0)->memory.attached_bytes < all);
-    assert_int_equal(core_device(0)->memory.attached_bytes, arena_bytes());
+    assert_true(core_device(0)->memory->attached_bytes < all);
+    assert_int_equal(core_device(0)->memory->attached_bytes, arena_bytes());
 }
 
 /* Threads that launch, and free each other's blocks: what a kernel finds was written for it. */

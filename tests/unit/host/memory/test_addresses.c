@@ -101,3 +101,23 @@ TEST(many)
     for (int piece = 0; piece < PIECES; piece++)
         assert_false(is_taken(at + (uint64_t)piece * MIB));
 }
+
+TEST(what_is_there_is_told_with_what_lies_close)
+{
+    enum { HOLE = 8 * MIB };
+    struct addresses addresses = {0};
+    const uint64_t at = free_range(ROOM) + 16 * MIB;
+    uint64_t length;
+
+    assert_true(addresses_keep(&addresses, at, MIB));
+    assert_true(addresses_keep(&addresses, at + 3 * MIB, MIB));
+    assert_true(addresses_keep(&addresses, at + 20 * MIB, MIB));
+    assert_int_equal(addresses_taken(at + 3 * MIB, MIB / 2, HOLE, &length), at);
+    assert_int_equal(length, 4 * MIB);
+    assert_int_equal(addresses_taken(at + 2 * MIB, 30 * MIB, HOLE, &length), at); /* the first */
+    assert_int_equal(addresses_taken(at + 19 * MIB, 2 * MIB, HOLE, &length), at + 20 * MIB);
+    assert_int_equal(length, MIB);
+    assert_int_equal(addresses_taken(at + 10 * MIB, MIB, HOLE, &length), 0);
+    assert_int_equal(addresses_taken(8, 8, HOLE, &length), 0);
+    addresses_clear(&addresses);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_unwaited.c: copies that the program does not wait for, by a thread of ours: in order with
  * launches and with each other, beside a model; when they are taken; how they fail, and are left;
- * and a thread that rests until something comes in.
+ * a thread that rests until something comes in, and one that waits for something of its own.
  * Covers: copier.c path/thread.c */
 #include "tests/unit/test.h"
 #include <stdio.h>
@@ -334,6 +334,64 @@ TEST(who_rests_leaves_the_bell_to_those_that_wait)
     }
     assert_true(clock_ns() - begun < INT64_C(50) * 60000000); /* not one rest after the other */
     atomic_store(&over, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    end();
+}
+
+/* ---- waiting for what only the program knows ---- */
+
+static _Atomic int ended, asked;
+
+static void note_end(void *data_, omprma_status_t status)
+{
+    (void)data_;
+    assert_int_equal(status, OMPRMA_OK);
+    atomic_fetch_add(&ended, 1);
+}
+
+static bool has_ended(const void *count)
+{
+    atomic_store(&asked, 1);
+    return atomic_load(&ended) >= *(const int *)count;
+}
+
+/* Nobody else makes progress. */
+TEST(who_waits_for_a_callback_makes_progress)
+{
+    begin(&(struct core_options){.delay = 1});
+    atomic_store(&ended, 0);
+    for (int i = 1; i <= 20; i++) {
+        assert_ok(launch(queue, KERNEL(kernel_nap), i % 4 ? 10 : 3000, 0, 0));
+        assert_ok(omprma_queue_notify(queue, note_end, NULL));
+        assert_true(omprma_wait_until(has_ended, &i));
+        assert_int_equal(atomic_load(&ended), i);
+    }
+    end();
+}
+
+static void *end_wait(void *wanted)
+{
+    while (!atomic_load(&asked))
+        kernel_nap(100);
+    assert_false(omprma_wait_until(has_ended, wanted)); /* the other one makes progress for all */
+    kernel_nap(10000);                                  /* most often it sleeps by then */
+    atomic_fetch_add(&ended, 1);
+    omprma_look_again();
+    return NULL;
+}
+
+TEST(who_waits_looks_again_when_told)
+{
+    pthread_t thread;
+    int wanted = 1;
+
+    assert_false(omprma_wait_until(has_ended, &wanted)); /* nothing has started */
+    omprma_look_again();
+    begin(&(struct core_options){.delay = 1});
+    atomic_store(&ended, 0);
+    atomic_store(&asked, 0);
+    assert_int_equal(pthread_create(&thread, NULL, end_wait, &wanted), 0);
+    assert_true(omprma_wait_until(has_ended, &wanted));
     assert_int_equal(pthread_join(thread, NULL), 0);
     end();
 }

@@ -237,7 +237,7 @@ CORE_TEST(what_finds_no_room_leaves_when_there_is_some, 1)
 {
     omprma_queue_t *queue = core_queue(0);
     omprma_addr_t there = core_alloc(0, 16);
-    struct channel_ops ops;
+    static struct channel_ops ops; /* it stays until the core has ended */
 
     core_choose(0, 512, true);
     ops = *runtime_get()->channel->ops;

@@ -15,19 +15,24 @@ static unsigned char data[DEVICES][QUEUES][BYTES], back[DEVICES][QUEUES][BYTES];
 static char file[] = "/tmp/omprma-trace-XXXXXX";
 
 /* What jq prints. */
-static void assert_jq(const char *program, const char *wanted)
+static void assert_jq_of(const char *path, const char *program, const char *wanted)
 {
     char command[1024], got[1024] = "";
     FILE *pipe;
     size_t bytes;
 
-    snprintf(command, sizeof(command), "jq -r %s %s 2>&1", program, file);
+    snprintf(command, sizeof(command), "jq -r %s %s 2>&1", program, path);
     pipe = popen(command, "r"); /* NOLINT(cert-env33-c) */
     assert_non_null(pipe);
     bytes = fread(got, 1, sizeof(got) - 1, pipe);
     got[bytes] = '\0';
     assert_string_equal(got, wanted);
     assert_int_equal(pclose(pipe), 0);
+}
+
+static void assert_jq(const char *program, const char *wanted)
+{
+    assert_jq_of(file, program, wanted);
 }
 
 static void assert_sound(void)
@@ -90,9 +95,13 @@ TEST(tell_of_all_devices_and_queues)
     omprma_queue_t *queue[DEVICES][QUEUES];
     omprma_addr_t there[DEVICES][QUEUES];
     omprma_event_t *event;
+    char numbers[64];
     int notes = 0;
 
+    snprintf(numbers, sizeof(numbers), "%s.json", file);
+    setenv("OMPRMA_STATS_FILE", numbers, 1);
     start(&(struct core_options){.workers = 2, .devices = 2, .lanes = 2});
+    unsetenv("OMPRMA_STATS_FILE");
     event = core_event();
     for (int d = 0; d < DEVICES; d++)
         for (int q = 0; q < QUEUES; q++) {
@@ -144,6 +153,8 @@ TEST(tell_of_all_devices_and_queues)
               "| map(\"\\(.[0]) \\(length)\") | join(\" \")'",
               "exchange 4 retrieve 51 submit 48\n");
     assert_jq("'[.traceEvents[] | select(.name == \"exchange\") | .args.with] | unique[]'", "0\n");
+    assert_jq_of(numbers, "'[.devices[].received] | join(\" \")'", "4 0 0 0\n");
+    unlink(numbers);
     assert_jq("'[.traceEvents[] | select(.name == \"submit\") | .args.bytes] | add'", "6291584\n");
     assert_jq("'[.traceEvents[] | select(.cat == \"host\") | .name] | unique[]'",
               "wait for ?\nwait for data\n");

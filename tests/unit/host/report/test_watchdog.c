@@ -217,7 +217,7 @@ CORE_TEST(data_that_stands_still, 1)
                last(queue), (unsigned long long)KERNEL(kernel_nap), queue->number, last(queue) - 1,
                (unsigned long long)there);
     check_stuck(omprma_queue_synchronize(queue));
-    assert_true(core_device(0)->memory.keeps);
+    assert_true(core_device(0)->memory->keeps);
     null_path_stop_peer(runtime_get()->one_sided, -1);
 }
 

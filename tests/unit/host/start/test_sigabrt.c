@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_sigabrt.c: a program that calls abort() tells omprma-run whether a worker had died before,
  * and ends by that signal as it would have.
- * Covers: sigabrt.c start/launcher.c */
+ * Covers: sigabrt.c supervisor.c */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include "tests/unit/test.h"
 #include "control/shm/doorbell.h"
-#include "host/start/launcher.h"
+#include "host/start/supervisor.h"
 #include "host/start/sigabrt.h"
 
 enum way { ALL_LIVE, ONE_DIED, OWN_HANDLER, IN_CHILD, AFTER_END, WAYS };
@@ -57,7 +57,7 @@ static void be_program(enum way way, int report, struct doorbell *worker)
     setrlimit(RLIMIT_CORE, &no_core);
     snprintf(number, sizeof(number), "%d", report);
     setenv("OMPRMA_INTERNAL_FD", number, 1);
-    launcher_connected();
+    supervisor_tell_connected();
     signal(SIGABRT, way == OWN_HANDLER ? own_handler : SIG_DFL);
     sigabrt_explain(&runtime);
     if (way == AFTER_END)

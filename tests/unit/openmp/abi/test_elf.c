@@ -60,6 +60,31 @@ TEST(symbols_are_found)
     free(image);
 }
 
+static bool varies(const char *source)
+{
+    size_t bytes = 0;
+    char *image = fixture_image(source, &bytes);
+    assert_non_null(image);
+    bool has = elf_has_variables(image, bytes);
+    free(image);
+    return has;
+}
+
+TEST(variables_are_found)
+{
+    assert_false(varies("int kernel(int x) { return x; }"));
+    assert_false(varies("const int table[] = {1, 2}; int kernel(int x) { return table[x]; }"));
+    assert_false(varies("static int f(void) { return 1; }\n" /* relocated, and constant then */
+                        "static int (*const table[])(void) = {f};\n"
+                        "int kernel(int x) { return table[x](); }"));
+    assert_true(varies("int there = 1; void kernel(void) { }"));
+    assert_true(varies("int kernel(void) { static int count; return ++count; }"));
+    assert_false(varies("static __thread int own; int kernel(void) { return ++own; }"));
+    assert_true(varies("int kernel(void) { static int count; return ++count; }\n"
+                       "__asm__(\".section llvm_offload_entries,\\\"aw\\\"\\n.text\");"));
+    assert_true(elf_has_variables("", 0)); /* who knows? */
+}
+
 /* Nothing outside of it is read, which sanitizers see: each copy has its own size. */
 TEST(damaged_images_are_no_trouble)
 {
@@ -78,6 +103,7 @@ TEST(damaged_images_are_no_trouble)
             copy[at] = (unsigned char)rand_r(&seed);
         }
         unsigned char *exact = realloc(copy, length ? length : 1);
+        elf_has_variables((char *)exact, length);
         elf_compilers((char *)exact, length);
         elf_has_symbol((char *)exact, length, "kernel");
         free(exact);

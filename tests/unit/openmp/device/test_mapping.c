@@ -235,22 +235,22 @@ TEST(test_counts)
     struct mapping mapping;
     mapping_init(&mapping, give, NULL);
     struct mapped *mapped = mapping_add(&mapping, 1000, 100, 5000, false);
-    assert_true(mapped_is_last(mapped, false, false, 1));
     mapped_enter(mapped, false, 2);
     mapped_enter(mapped, true, 2);
-    assert_false(mapped_is_last(mapped, false, true, 3)); /* it is held */
     mapped_leave(mapped, false, true, 3);
     assert_int_equal(mapped->references, 0);
-    assert_true(mapped_is_last(mapped, true, false, 4));
+    assert_int_not_equal(mapped->ended_by, 3); /* it is held */
     mapped_leave(mapped, true, false, 4);
+    assert_int_equal(mapped->ended_by, 4);
     assert_true(mapped_is_over(mapped));
     mapped_leave(mapped, false, false, 5); /* one too many */
     assert_int_equal(mapped->references, 0);
+    assert_int_equal(mapped->ended_by, 4);
     mapped->references = COUNT_INFINITE;
     mapped_enter(mapped, false, 6);
     mapped_leave(mapped, false, true, 7);
     assert_int_equal(mapped->references, COUNT_INFINITE);
-    assert_false(mapped_is_last(mapped, false, true, 8));
+    assert_int_equal(mapped->ended_by, 4);
     mapping_clear(&mapping);
 }
 
@@ -264,43 +264,69 @@ TEST(test_counts_of_a_construct)
     mapped_enter(mapped, false, 1);
     assert_int_equal(mapped->references, 2);
     mapped_leave(mapped, false, false, 2);
-    assert_false(mapped_is_last(mapped, false, false, 2));
     mapped_leave(mapped, false, false, 2);
     assert_int_equal(mapped->references, 1);
-    assert_true(mapped_is_last(mapped, false, false, 3));
+    assert_int_equal(mapped->ended_by, 0);
     mapped_leave(mapped, false, false, 3);
-    assert_true(mapped_is_last(mapped, false, false, 3)); /* this one has ended it */
-    assert_false(mapped_is_last(mapped, false, false, 4));
+    assert_int_equal(mapped->ended_by, 3);
     mapping_clear(&mapping);
 }
 
-static void count_pointer(const struct attached *pointer, void *context)
+static void count_pointer(struct attached *pointer, void *context)
 {
     assert_int_equal(pointer->bytes, sizeof(void *));
     ++*(int *)context;
 }
 
+static void take_due(struct attached *pointer, void *context)
+{
+    if (pointer->due)
+        assert_true(attached_value(pointer, context));
+    pointer->due = false;
+}
+
+/* Attaches: the value that the device gets; 0: it has it. */
+static uint64_t attach(struct mapped *mapped, void **pointer, const struct mapped *pointee)
+{
+    uint64_t value = 0;
+    assert_true(mapped_attach(mapped, (uintptr_t)pointer, sizeof(*pointer), pointee));
+    mapped_each_pointer(mapped, (uintptr_t)pointer, sizeof(*pointer), take_due, &value);
+    return value;
+}
+
+static void is_gone(struct attached *pointer, void *context)
+{
+    unsigned char value[sizeof(void *)];
+    (void)context;
+    assert_false(attached_value(pointer, value));
+}
+
+/* A pointer is a place in the range that it points into. It is due when that has changed, or the
+ * host's value. */
 TEST(test_pointers)
 {
     struct mapping mapping;
     mapping_init(&mapping, give, NULL);
-    void *pointers[10] = {0};
-    struct mapped *mapped =
-        mapping_add(&mapping, (uintptr_t)pointers, sizeof(pointers), 5000, false);
+    static char data[64];
+    static void *pointers[10];
+    uintptr_t first = (uintptr_t)pointers;
+    struct mapped *mapped = mapping_add(&mapping, first, sizeof(pointers), 5000, false);
+    struct mapped *pointee = mapping_add(&mapping, (uintptr_t)data, 64, 7000, false);
     for (int i = 0; i < 10; i++) {
-        uint64_t device = 7000 + (uint64_t)i;
-        bool changed;
-        pointers[i] = &pointers[i];
-        assert_true(mapped_attach(mapped, (uintptr_t)&pointers[i], 8, &device, &changed));
-        assert_true(changed);
-        assert_true(mapped_attach(mapped, (uintptr_t)&pointers[i], 8, &device, &changed));
-        assert_false(changed);
-        device++;
-        assert_true(mapped_attach(mapped, (uintptr_t)&pointers[i], 8, &device, &changed));
-        assert_true(changed);
+        pointers[i] = &data[i];
+        assert_int_equal(attach(mapped, &pointers[i], pointee), 7000 + i);
+        assert_int_equal(attach(mapped, &pointers[i], pointee), 0);
+        pointers[i] = &data[i + 1];
+        assert_int_equal(attach(mapped, &pointers[i], pointee), 7001 + i);
     }
     int seen = 0;
     mapped_each_pointer(mapped, (uintptr_t)&pointers[3], 4 * 8, count_pointer, &seen);
     assert_int_equal(seen, 4);
+    mapping_remove(&mapping, pointee);
+    mapped_each_pointer(mapped, first, sizeof(pointers), is_gone, NULL);
+    pointee = mapping_add(&mapping, (uintptr_t)data, 64, 9000, false); /* perhaps in its place */
+    mapped_each_pointer(mapped, first, sizeof(pointers), is_gone, NULL);
+    assert_int_equal(attach(mapped, &pointers[3], pointee), 9004);
+    assert_int_equal(attach(mapped, &pointers[3], NULL), 0);
     mapping_clear(&mapping);
 }

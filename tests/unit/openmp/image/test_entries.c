@@ -127,15 +127,16 @@ TEST(test_requires_what_cannot_be_given)
  */
 static bool missing_says(const char *wanted)
 {
-    static struct device device = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    static struct space space = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    static struct device device = {.space = &space};
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     int before = dup(STDERR_FILENO);
     dup2(ends[1], STDERR_FILENO);
     close(ends[1]);
-    pthread_mutex_lock(&device.lock);
+    pthread_mutex_lock(&device.space->lock);
     bool found = registry_plan(&device, wanted, NULL) != NULL;
-    pthread_mutex_unlock(&device.lock);
+    pthread_mutex_unlock(&device.space->lock);
     dup2(before, STDERR_FILENO);
     close(before);
     char words[1000];

@@ -4,7 +4,7 @@
  * process (tests/unit/fake/local_omprma.c) and that do nothing before somebody waits. Lists of maps
  * are written as clang writes them; kernels are functions of this file.
  * Covers: enter.c leave.c update.c arguments.c api_memory.c copy/copy.c validate.c
- * openmp/device/devices.c site.c interop.c mapper.c motion.c work.c device/info.c
+ * openmp/device/devices.c site.c interop.c mapper.c map/moves.c work.c device/info.c
  * site/report.c location.c
  */
 #include <pthread.h>
@@ -28,13 +28,13 @@ TEST(test_counts)
     assert_true(run(maps_enter, list_of(&x[1], 8, MAP_TO | MAP_ALWAYS)));
     assert_int_equal(copy[0], 1);
     copy[3] = 9;
-    assert_true(run(maps_leave, list_of(&x[1], 8, MAP_FROM)));
-    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_FROM)));
+    assert_true(run(maps_settle, list_of(&x[1], 8, MAP_FROM)));
+    assert_true(run(maps_settle, list_of(x, sizeof(x), MAP_FROM)));
     assert_int_equal(x[3], 4);
-    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_FROM)));
+    assert_true(run(maps_settle, list_of(x, sizeof(x), MAP_FROM)));
     assert_int_equal(x[3], 9);
     assert_null(copy_of(x));
-    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_FROM))); /* nothing is there */
+    assert_true(run(maps_settle, list_of(x, sizeof(x), MAP_FROM))); /* nothing is there */
 }
 
 /* Parts in any order, and the whole behind some of them: there is one range, counted once. */
@@ -54,12 +54,12 @@ TEST(test_whole_behind_many_parts)
     sizes[BEHIND] = sizeof(data);
     struct maps maps = maps_make(PARTS, begins, begins, sizes, types, NULL, NULL);
     struct work *work = work_begin(device, NULL, WORK_WAITED);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     assert_true(maps_enter(work, &maps));
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     assert_true(work_finish(work));
     assert_memory_equal(copy_of(data), data, sizeof(data));
-    assert_true(run(maps_leave, list_of(data, sizeof(data), 0)));
+    assert_true(run(maps_settle, list_of(data, sizeof(data), 0)));
     assert_null(copy_of(data));
 }
 
@@ -69,9 +69,9 @@ TEST(test_delete_and_hold)
     assert_true(run(maps_enter, list_of(&x, 4, MAP_TO)));
     assert_true(run(maps_enter, list_of(&x, 4, MAP_TO)));
     assert_true(run(maps_enter, list_of(&x, 4, MAP_HOLD)));
-    assert_true(run(maps_leave, list_of(&x, 4, MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(&x, 4, MAP_DELETE)));
     assert_non_null(copy_of(&x));
-    assert_true(run(maps_leave, list_of(&x, 4, MAP_HOLD)));
+    assert_true(run(maps_settle, list_of(&x, 4, MAP_HOLD)));
     assert_null(copy_of(&x));
 }
 
@@ -82,9 +82,9 @@ TEST(test_wrong_lists)
     assert_true(run(maps_enter, list_of(x, 8, MAP_TO)));
     assert_false(run(maps_enter, list_of(x, sizeof(x), MAP_TO)));
     assert_true(run(maps_enter, list_of(x, sizeof(x), MAP_TO | MAP_IMPLICIT)));
-    assert_true(run(maps_leave, list_of(x, 8, MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(x, 8, MAP_DELETE)));
     assert_null(copy_of(x));
-    assert_false(run(maps_leave, list_of(x, 8, MAP_PRESENT)));
+    assert_false(run(maps_settle, list_of(x, 8, MAP_PRESENT)));
     assert_false(run(maps_update, list_of(x, 8, MAP_PRESENT | MAP_TO)));
     assert_true(run(maps_update, list_of(x, 8, MAP_TO)));
 }
@@ -122,7 +122,7 @@ TEST(test_damaged_dimensions)
     assert_false(run(maps_update, list));
     dimensions[0] = (struct dimension){UINT64_MAX / 2, 2, 16};
     assert_false(run(maps_update, list));
-    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(x, sizeof(x), MAP_DELETE)));
 }
 
 TEST(test_impossible_ranges)
@@ -152,7 +152,7 @@ TEST(test_alignment)
     for (size_t offset = 0; offset < 16; offset++) {
         assert_true(run(maps_enter, list_of(x + offset, 20, MAP_TO)));
         assert_int_equal((uintptr_t)copy_of(x + offset) % 16, offset);
-        assert_true(run(maps_leave, list_of(x + offset, 20, 0)));
+        assert_true(run(maps_settle, list_of(x + offset, 20, 0)));
     }
 }
 
@@ -188,7 +188,7 @@ TEST(test_structure)
     assert_true(run(maps_update, list_of(&holder, sizeof(holder), MAP_FROM)));
     assert_int_equal(holder.tag, 6);
     assert_ptr_equal(holder.data, data);
-    assert_true(run(maps_leave, holder_list(&holder, sizeof(data), MAP_FROM)));
+    assert_true(run(maps_settle, holder_list(&holder, sizeof(data), MAP_FROM)));
     assert_int_equal(data[2], 30);
     assert_ptr_equal(holder.data, data);
     assert_null(copy_of(&holder));
@@ -224,19 +224,19 @@ TEST(test_around_pointers)
         assert_ptr_equal(copy->data, copy_of(data));
         assert_ptr_equal(copy->other, copy_of(other));
         copy->last = 7;
-        assert_true(run(maps_leave, list_of(&pair, sizeof(pair), MAP_FROM)));
+        assert_true(run(maps_settle, list_of(&pair, sizeof(pair), MAP_FROM)));
         assert_int_equal(pair.last, 7);
         assert_ptr_equal(pair.data, data);
         assert_null(copy_of(&pair.data)); /* it has ended for all of it */
-        assert_true(run(maps_leave, pointee_list(&pair, &pair.data, sizeof(data), MAP_FROM)));
-        assert_true(run(maps_leave, pointee_list(&pair, &pair.other, sizeof(other), MAP_FROM)));
+        assert_true(run(maps_settle, pointee_list(&pair, &pair.data, sizeof(data), MAP_FROM)));
+        assert_true(run(maps_settle, pointee_list(&pair, &pair.other, sizeof(other), MAP_FROM)));
         assert_null(copy_of(data));
         assert_null(copy_of(other));
     }
     struct pair pair = {1, data, 2, other, 3}; /* a clause's own part is no way */
     assert_true(run(maps_enter, list_of(&pair.data, sizeof(pair.data), MAP_TO)));
     assert_false(run(maps_enter, list_of(&pair, sizeof(pair), MAP_TO)));
-    assert_true(run(maps_leave, list_of(&pair.data, sizeof(pair.data), MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(&pair.data, sizeof(pair.data), MAP_DELETE)));
 }
 
 /* While a structure comes back, other threads may read its pointers. Of many pointers that holds
@@ -262,9 +262,9 @@ TEST(test_pointers_come_back)
     struct list few = list_of(&holders[3], 4 * sizeof(*holders), MAP_FROM);
     struct maps maps = maps_of(&few);
     struct work *work = work_begin(device, NULL, WORK_WAITED);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     assert_true(maps_update(work, &maps));
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     assert_int_equal(omprma_queue_synchronize(work->queue), OMPRMA_OK);
     for (int i = 3; i < 7; i++) {
         assert_int_equal(holders[i].tag, i);
@@ -277,8 +277,8 @@ TEST(test_pointers_come_back)
         assert_int_equal(holders[i].tag, i);
         assert_ptr_equal(holders[i].data, data);
     }
-    assert_true(run(maps_leave, list_of(data, sizeof(data), MAP_DELETE)));
-    assert_true(run(maps_leave, list_of(holders, sizeof(holders), MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(data, sizeof(data), MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(holders, sizeof(holders), MAP_DELETE)));
     assert_null(copy_of(holders));
 }
 
@@ -296,8 +296,8 @@ TEST(test_attach)
     copy->data = NULL;
     assert_true(run(maps_enter, list)); /* nothing is new: not attached again */
     assert_null(copy->data);
-    assert_true(run(maps_leave, list));
-    assert_true(run(maps_leave, list));
+    assert_true(run(maps_settle, list));
+    assert_true(run(maps_settle, list));
     assert_null(copy_of(&holder));
     assert_null(copy_of(data));
     assert_ptr_equal(holder.data, data);
@@ -329,7 +329,7 @@ TEST(test_mapper_twice)
         struct holder *copy = copy_of(&holder);
         assert_ptr_equal(copy->data, copy_of(data));
         copy->data[1] += 10;
-        assert_true(run(maps_leave, list));
+        assert_true(run(maps_settle, list));
         assert_int_equal(data[1], 12 + 10 * round);
         assert_null(copy_of(&holder));
         assert_null(copy_of(data));
@@ -359,7 +359,7 @@ TEST(test_update_parts)
             x[i] = i;
         }
     }
-    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(x, sizeof(x), MAP_DELETE)));
 }
 
 /* clang 22 counts the offsets of a member from the structure's begin and leaves out the member's
@@ -385,7 +385,7 @@ TEST(test_update_parts_of_member)
     }
     list.sizes[1] = 0;
     assert_false(run(maps_update, list));
-    assert_true(run(maps_leave, list_of(&x, sizeof(x), MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(&x, sizeof(x), MAP_DELETE)));
 }
 
 /* A handle may be the caller's own std::vector of LLVM's components: three pointers. */
@@ -413,7 +413,7 @@ TEST(test_disassociate)
     assert_int_equal(omp_target_associate_ptr(x, there, sizeof(x), 0, 0), 0);
     assert_true(run(maps_enter, list_of(x, sizeof(x), MAP_HOLD)));
     assert_int_not_equal(omp_target_disassociate_ptr(x, 0), 0);
-    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_HOLD)));
+    assert_true(run(maps_settle, list_of(x, sizeof(x), MAP_HOLD)));
     assert_int_not_equal(omp_target_disassociate_ptr(x + 1, 0), 0);
     assert_int_equal(omp_target_disassociate_ptr(x, 0), 0);
     assert_null(copy_of(x));
@@ -447,12 +447,12 @@ TEST(test_use_device_address)
     add(&list, x, x + 8, 0, MAP_RETURN_PARAM);
     struct maps maps = maps_of(&list);
     struct work *work = work_begin(device, NULL, WORK_WAITED);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     assert_true(maps_enter(work, &maps));
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     assert_true(work_finish(work));
     assert_ptr_equal(list.bases[0], copy_of(x));
-    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(x, sizeof(x), MAP_DELETE)));
 }
 
 /* What is not mapped stays the host's, or is NULL where the clause says so: at the item's begin. */
@@ -465,9 +465,9 @@ TEST(test_use_device_address_of_what_is_not_mapped)
     add(&list, x, x + 8, 0, MAP_RETURN_PARAM | MAP_NULLIFY);
     struct maps maps = maps_of(&list);
     struct work *work = work_begin(device, NULL, WORK_WAITED);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     assert_true(maps_enter(work, &maps));
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     assert_true(work_finish(work));
     assert_ptr_equal(list.bases[0], x);
     assert_null(list.bases[1]);
@@ -509,7 +509,7 @@ TEST(test_arguments)
     assert_memory_equal((void *)built.words[4], aligned, sizeof(aligned));
     arguments_clear(&built);
     assert_true(work_finish(work));
-    assert_true(run(maps_leave, list_of(mapped, sizeof(mapped), 0)));
+    assert_true(run(maps_settle, list_of(mapped, sizeof(mapped), 0)));
 }
 
 TEST(test_many_arguments)
@@ -550,7 +550,7 @@ TEST(test_lambda)
     assert_ptr_equal(*(void **)built.words[0], copy_of(&x));
     arguments_clear(&built);
     assert_true(work_finish(work));
-    assert_true(run(maps_leave, list_of(&x, sizeof(x), MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(&x, sizeof(x), MAP_DELETE)));
 }
 
 /* ---- threads ---- */
@@ -565,7 +565,7 @@ static bool come_and_go(const int places[], int count, uint64_t values[])
     struct list list = {.count = 0};
     for (int i = 0; i < count; i++)
         add(&list, &values[places[i]], &values[places[i]], sizeof(values[0]), MAP_TO | MAP_FROM);
-    return run(maps_enter, list) && run(maps_leave, list);
+    return run(maps_enter, list) && run(maps_settle, list);
 }
 
 /* Places that were kept for variables that come no more are no reason to fail. */
@@ -601,7 +601,7 @@ TEST(test_changing_lists)
     const struct mapped *kept = NULL;
     for (int round = 0; round < 1 << 17 && !kept; round++) {
         assert_true(come_and_go(lists[0], VALUES, values));
-        kept = TAILQ_FIRST(&device->mapping.vacant);
+        kept = TAILQ_FIRST(&device->space->mapping.vacant);
     }
     assert_non_null(kept);
 }
@@ -618,9 +618,9 @@ static void issue_region(struct work *work, bool (*step)(struct work *, const st
 {
     struct list list = list_of(shared, sizeof(shared), MAP_TO | MAP_FROM);
     struct maps maps = maps_of(&list);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     assert_true(step(work, &maps));
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     const uint64_t word = (uintptr_t)copy_of(shared);
     if (step == maps_enter)
         assert_true(work_launch(work, (uintptr_t)add_one, NULL, &word, 1));
@@ -635,9 +635,9 @@ TEST(test_leaving_last)
                 *last = work_begin(device, NULL, WORK_WAITED);
     issue_region(first, maps_enter);
     issue_region(last, maps_enter);
-    assert_true(run(maps_leave, list_of(shared, sizeof(shared), 0)));
-    issue_region(first, maps_leave);
-    issue_region(last, maps_leave);
+    assert_true(run(maps_settle, list_of(shared, sizeof(shared), 0)));
+    issue_region(first, maps_settle);
+    issue_region(last, maps_settle);
     assert_true(work_finish(last));
     assert_int_equal(shared[0], 2);
     assert_non_null(copy_of(shared)); /* the other one still uses it */
@@ -656,16 +656,16 @@ static void *map_and_unmap(void *context)
         struct maps maps = maps_of(&list);
         struct arguments arguments;
         struct work *work = work_begin(device, NULL, WORK_WAITED);
-        pthread_mutex_lock(&device->lock);
+        pthread_mutex_lock(&device->space->lock);
         maps_enter(work, &maps);
         arguments_build(work, &maps, 0, &arguments);
-        pthread_mutex_unlock(&device->lock);
+        pthread_mutex_unlock(&device->space->lock);
         work_launch(work, (uintptr_t)add_one, NULL, arguments.words, 1);
         work_launch(work, (uintptr_t)add_one, NULL, arguments.words + 1, 1);
         arguments_clear(&arguments);
-        pthread_mutex_lock(&device->lock);
-        maps_leave(work, &maps);
-        pthread_mutex_unlock(&device->lock);
+        pthread_mutex_lock(&device->space->lock);
+        maps_settle(work, &maps);
+        pthread_mutex_unlock(&device->space->lock);
         work_finish(work);
     }
     return (void *)(uintptr_t)(own[0] == ROUNDS);
@@ -674,7 +674,7 @@ static void *map_and_unmap(void *context)
 TEST(test_threads)
 {
     pthread_t threads[THREADS];
-    size_t before = device->mapping.count;
+    size_t before = device->space->mapping.count;
     shared[0] = 0;
     assert_true(run(maps_enter, list_of(shared, sizeof(shared), MAP_TO)));
     for (int i = 0; i < THREADS; i++)
@@ -684,9 +684,9 @@ TEST(test_threads)
         pthread_join(threads[i], &right);
         assert_non_null(right);
     }
-    assert_true(run(maps_leave, list_of(shared, sizeof(shared), MAP_FROM)));
+    assert_true(run(maps_settle, list_of(shared, sizeof(shared), MAP_FROM)));
     assert_int_equal(shared[0], THREADS * ROUNDS);
-    assert_int_equal(device->mapping.count, before);
+    assert_int_equal(device->space->mapping.count, before);
 }
 
 /* Without somebody who keeps it mapped the array comes and goes. Whoever leaves last brings back

@@ -49,9 +49,9 @@ static struct work *begin_region(struct list *list, bool planned)
         add_whole(&whole, NULL, sizeof(nothing), PARAM | MAP_LITERAL);
     struct maps maps = maps_of(&whole);
     launch_begin(&launch);
-    pthread_mutex_lock(&device->lock);
-    assert_true(region_issue(work, &call, &maps, &launch));
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
+    assert_true(maps_are_valid(work, &maps) && region_issue(work, &call, &maps, &launch));
+    pthread_mutex_unlock(&device->space->lock);
     launch_clear(&launch);
     return work;
 }
@@ -69,7 +69,7 @@ static bool goes_plainly(struct work *work, struct list list)
     struct maps maps = maps_of(&list);
     maps.entered = entered;
     maps.mappers = NULL;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
     bool plainly =
         maps_go_plainly(work, &maps) && map_is_plain(list.types[0]) && plain_enter(work, &maps, 0);
     if (plainly) { /* no kernel is to be launched, so nothing would come back with it */
@@ -77,7 +77,7 @@ static bool goes_plainly(struct work *work, struct list list)
         assert_non_null(entered[0]);
         assert_true(plain_leave(work, &maps, 0));
     }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->space->lock);
     return plainly;
 }
 
@@ -103,7 +103,7 @@ TEST(test_what_comes_again)
     assert_true(run(maps_enter, list_of(values, 8, MAP_TO)));
     assert_true(comes_plainly(list_of(values, 8, TOFROM | PARAM)));
     assert_non_null(omp_get_mapped_ptr(values, 0));
-    assert_true(run(maps_leave, list_of(values, 8, MAP_FROM)));
+    assert_true(run(maps_settle, list_of(values, 8, MAP_FROM)));
     assert_null(omp_get_mapped_ptr(values, 0));
 }
 
@@ -147,7 +147,7 @@ TEST(test_leaving_last)
     values[0] = 1;
     assert_true(run(maps_enter, list_of(values, 8, MAP_TO)));
     struct work *first = begin_region(&list, true);
-    assert_true(run(maps_leave, list_of(values, 8, 0)));
+    assert_true(run(maps_settle, list_of(values, 8, 0)));
     struct work *second = begin_region(&list, true);
     assert_true(work_finish(second));
     assert_int_equal(values[0], 3);
@@ -182,16 +182,16 @@ TEST(test_overlapping)
     struct list list = list_of(values + 2, 32, MAP_TO);
     add_whole(&list, values, 32, MAP_FROM); /* neither has all of the other */
     assert_false(run(maps_enter, list));
-    assert_true(run(maps_leave, list_of(values + 2, 32, MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(values + 2, 32, MAP_DELETE)));
     list = list_of(values + 2, 32, MAP_TO);
     add_whole(&list, values, 64, MAP_FROM);
     assert_true(run(maps_enter, list));
     assert_non_null(omp_get_mapped_ptr(values, 0));
-    assert_true(run(maps_leave, list_of(values, 64, MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(values, 64, MAP_DELETE)));
     list = list_of(values, 32, MAP_TO); /* both begin at the same place */
     add_whole(&list, values, 64, MAP_FROM);
     assert_true(run(maps_enter, list));
-    assert_true(run(maps_leave, list_of(values, 64, MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(values, 64, MAP_DELETE)));
     assert_null(omp_get_mapped_ptr(values, 0));
 
     values[0] = values[2] = 1;
@@ -221,17 +221,39 @@ TEST(test_any_order)
     for (int round = 0; round < 3; round++) {
         struct work *work = work_begin(device, NULL, WORK_WAITED);
         int submits = local_omprma_submits;
-        pthread_mutex_lock(&device->lock);
+        pthread_mutex_lock(&device->space->lock);
         bool right = maps_enter(work, &maps);
         submits = local_omprma_submits - submits;
         omprma_addr_t first = maps_look_up(work, &frame[0], sizeof(frame[0]));
         omprma_addr_t last = maps_look_up(work, &frame[MANY - 1], sizeof(frame[0]));
-        right = maps_leave(work, &maps) && right;
-        pthread_mutex_unlock(&device->lock);
+        right = maps_settle(work, &maps) && right;
+        pthread_mutex_unlock(&device->space->lock);
         assert_true(work_finish(work) && right);
         assert_int_equal(submits, 1);
         assert_true(last - first == sizeof(frame) - sizeof(frame[0]));
     }
+}
+
+static int submits_of(struct list list)
+{
+    int before = local_omprma_submits;
+    region(list);
+    return local_omprma_submits - before;
+}
+
+/* When they are kept, small variables travel with the launch, though a large one stands between
+ * them; and a private one always does. */
+TEST(test_what_travels_together)
+{
+    static uint64_t large[1000];
+    struct list list = list_of(values, 8, TOFROM | PARAM);
+    int submits = 0;
+    add_whole(&list, large, sizeof(large), TOFROM | PARAM);
+    add_whole(&list, values + 1, 8, TOFROM | PARAM);
+    for (int round = 0; round < 1 << 17 && submits != 2; round++)
+        submits = submits_of(list);
+    assert_int_equal(submits, 2);
+    assert_int_equal(submits_of(list_of(values, 8, PARAM | MAP_PRIVATE | MAP_TO)), 1);
 }
 
 static uintptr_t seen[MOST];
@@ -260,7 +282,7 @@ TEST(test_private)
         struct work *work = work_begin(device, NULL, WORK_WAITED);
         struct launch launch;
         launch_begin(&launch);
-        pthread_mutex_lock(&device->lock);
+        pthread_mutex_lock(&device->space->lock);
         assert_true(region_issue(work, &call, &maps, &launch));
         assert_int_equal(work_end_locked(work), WORK_DONE);
         launch_clear(&launch);
@@ -375,7 +397,7 @@ static void random_step(unsigned *seed)
         assert_true(run(maps_enter, list_of_value(i, MAP_TO)));
         model_enter(i, MAP_TO);
     } else if (what == 1) {
-        assert_true(run(maps_leave, list_of_value(i, MAP_FROM)));
+        assert_true(run(maps_settle, list_of_value(i, MAP_FROM)));
         model_leave(i, MAP_FROM);
     } else if (what == 2) {
         host_set(i, (uint64_t)rand_r(seed), (uint64_t)rand_r(seed));
@@ -403,7 +425,7 @@ static void begin_anew(void)
     for (int i = 0; i < VALUES; i++) {
         begin_of[i] = next;
         next += lengths[i];
-        assert_true(run(maps_leave, list_of_value(i, MAP_DELETE)));
+        assert_true(run(maps_settle, list_of_value(i, MAP_DELETE)));
         model[i].references = 0;
         host_set(i, (uint64_t)i * 1000, (uint64_t)i * 1000);
     }

@@ -56,20 +56,21 @@ TEST(test_values)
         for (int word = 0; word < 5; word++)
             assert_int_equal(built.words[word], value_of(i));
         bool done;
+        assert_true(work_send(work));
         omprma_queue_query(work->queue, &done);
         assert_int_equal(*(uint64_t *)built.words[5], value_of(i));
         arguments_clear(&built);
         assert_true(work_finish(work));
-        assert_true(run(maps_leave, list));
+        assert_true(run(maps_settle, list));
         list = list_of(value, 0, MAP_TO | MAP_RETURN_PARAM); /* use_device_ptr */
         assert_false(is_damaged(list));
         assert_true(run(maps_enter, list));
         assert_ptr_equal(list.bases[0], value);
         assert_true(run(maps_update, list));
-        assert_true(run(maps_leave, list));
+        assert_true(run(maps_settle, list));
         assert_int_equal(omp_target_is_present(value, 0), 0);
     }
-    assert_true(run(maps_leave, list_of(&x, sizeof(x), MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(&x, sizeof(x), MAP_DELETE)));
 }
 
 /* flang's a(5:3), which is empty. */
@@ -86,7 +87,7 @@ TEST(test_less_than_nothing)
     arguments_clear(&built);
     assert_true(work_finish(work));
     assert_true(run(maps_update, list));
-    assert_true(run(maps_leave, list));
+    assert_true(run(maps_settle, list));
     assert_null(copy_of(&x[3]));
 }
 
@@ -171,14 +172,14 @@ TEST(test_inner_leaves_first)
         for (int i = 0; i < 3; i++)
             assert_true(run(maps_enter, elements_list(form, MAP_TO)));
         assert_ptr_equal(*(void **)copy_of(pointer_of(form)), copy_of(elements));
-        assert_true(run(maps_leave, elements_list(form, 0)));
+        assert_true(run(maps_settle, elements_list(form, 0)));
         assert_non_null(copy_of(elements));
-        assert_true(run(maps_leave, elements_list(form, MAP_DELETE)));
+        assert_true(run(maps_settle, elements_list(form, MAP_DELETE)));
         assert_null(copy_of(elements));
         inners[0].x = 1;
         assert_non_null(copy_of(holder_of(form)));
-        assert_true(run(maps_leave, elements_list(form, MAP_DELETE)));
-        assert_true(run(maps_leave, holder_list(form, MAP_FROM)));
+        assert_true(run(maps_settle, elements_list(form, MAP_DELETE)));
+        assert_true(run(maps_settle, holder_list(form, MAP_FROM)));
         assert_int_equal(inners[0].x, form == ROWS); /* the device's came back */
         assert_ptr_equal(*pointer_of(form), elements);
         assert_nothing_is_mapped();
@@ -194,13 +195,13 @@ TEST(test_outer_leaves_first)
         assert_true(run(maps_enter, elements_list(form, MAP_TO)));
         assert_true(run(maps_enter, elements_list(form, MAP_TO | MAP_ALWAYS)));
         inners[0].x = 1;
-        assert_true(run(maps_leave, holder_list(form, MAP_FROM)));
+        assert_true(run(maps_settle, holder_list(form, MAP_FROM)));
         assert_null(copy_of(holder_of(form)));
         assert_int_equal(inners[0].x, form == ROWS);
         *(double *)copy_of(elements) = 7;
-        assert_true(run(maps_leave, elements_list(form, MAP_FROM)));
+        assert_true(run(maps_settle, elements_list(form, MAP_FROM)));
         assert_int_equal(elements[0], 1);
-        assert_true(run(maps_leave, elements_list(form, MAP_FROM)));
+        assert_true(run(maps_settle, elements_list(form, MAP_FROM)));
         assert_int_equal(elements[0], 7);
         assert_nothing_is_mapped();
     }
@@ -214,10 +215,10 @@ TEST(test_inner_alone)
         for (int64_t last = 0; last <= MAP_DELETE; last += MAP_DELETE) {
             assert_true(run(maps_enter, elements_list(form, MAP_TO)));
             assert_true(run(maps_enter, elements_list(form, MAP_TO)));
-            assert_true(run(maps_leave, elements_list(form, last)));
+            assert_true(run(maps_settle, elements_list(form, last)));
             assert_int_equal(copy_of(elements) != NULL, last == 0);
             if (last == 0)
-                assert_true(run(maps_leave, elements_list(form, MAP_FROM)));
+                assert_true(run(maps_settle, elements_list(form, MAP_FROM)));
             assert_nothing_is_mapped();
         }
     }
@@ -229,20 +230,20 @@ TEST(test_present_and_hold)
     for (enum form form = 0; form < FORMS; form++) {
         start();
         assert_false(run(maps_enter, elements_list(form, MAP_TO | MAP_PRESENT)));
-        assert_true(run(maps_leave, elements_list(form, MAP_DELETE)));
+        assert_true(run(maps_settle, elements_list(form, MAP_DELETE)));
         assert_true(run(maps_enter, list_of(elements, sizeof(elements), MAP_TO)));
         assert_true(run(maps_update, elements_list(form, MAP_FROM | MAP_PRESENT)));
         assert_true(run(maps_enter, elements_list(form, MAP_TO | MAP_PRESENT)));
-        assert_true(run(maps_leave, elements_list(form, MAP_PRESENT)));
+        assert_true(run(maps_settle, elements_list(form, MAP_PRESENT)));
         assert_true(run(maps_enter, elements_list(form, MAP_TO | MAP_HOLD)));
-        assert_true(run(maps_leave, elements_list(form, MAP_HOLD)));
+        assert_true(run(maps_settle, elements_list(form, MAP_HOLD)));
         assert_true(run(maps_enter, holder_list(form, MAP_TO)));
         assert_true(run(maps_enter, elements_list(form, MAP_HOLD)));
-        assert_true(run(maps_leave, holder_list(form, MAP_DELETE)));
+        assert_true(run(maps_settle, holder_list(form, MAP_DELETE)));
         assert_null(copy_of(holder_of(form)));
-        assert_true(run(maps_leave, list_of(elements, sizeof(elements), MAP_DELETE)));
+        assert_true(run(maps_settle, list_of(elements, sizeof(elements), MAP_DELETE)));
         assert_non_null(copy_of(elements));
-        assert_true(run(maps_leave, elements_list(form, MAP_HOLD)));
+        assert_true(run(maps_settle, elements_list(form, MAP_HOLD)));
         assert_nothing_is_mapped();
     }
 }
@@ -262,9 +263,9 @@ TEST(test_motion)
         assert_ptr_equal(*pointer_of(form), elements);
         assert_true(run(maps_update, elements_list(form, MAP_TO)));
         assert_ptr_equal(*(double **)copy_of(pointer_of(form)), &other);
-        assert_true(run(maps_leave, elements_list(form, MAP_FROM | MAP_ALWAYS)));
+        assert_true(run(maps_settle, elements_list(form, MAP_FROM | MAP_ALWAYS)));
         assert_ptr_equal(*pointer_of(form), elements);
-        assert_true(run(maps_leave, holder_list(form, MAP_DELETE)));
+        assert_true(run(maps_settle, holder_list(form, MAP_DELETE)));
         assert_nothing_is_mapped();
     }
 }
@@ -285,27 +286,27 @@ TEST(test_named_later)
     assert_int_equal(*(int *)copy_of(&both.x), 3);
     assert_ptr_equal(*(void **)copy_of(&both.q), copy_of(elements));
     *(int *)copy_of(&both.x) = 4;
-    assert_true(run(maps_leave, list_of(&both.x, sizeof(both.x), MAP_FROM)));
+    assert_true(run(maps_settle, list_of(&both.x, sizeof(both.x), MAP_FROM)));
     assert_int_equal(both.x, 4);
     struct list member = list_of(&both.x, sizeof(both.x), 0);
     add(&member, &both, &both.x, sizeof(both.x), MAP_TO | member_of(0));
     for (int i = 0; i < 4; i++) { /* what comes and goes takes nothing of the pointers' */
         assert_true(run(maps_enter, member));
-        assert_true(run(maps_leave, member));
+        assert_true(run(maps_settle, member));
     }
     assert_ptr_equal(*(void **)copy_of(&both.q), copy_of(elements));
-    assert_true(run(maps_leave, list));
+    assert_true(run(maps_settle, list));
     assert_null(copy_of(&both));
     assert_true(run(maps_enter, list));
-    assert_true(run(maps_leave, list_of(&both, sizeof(both), MAP_DELETE)));
+    assert_true(run(maps_settle, list_of(&both, sizeof(both), MAP_DELETE)));
     assert_null(copy_of(&both));
-    assert_true(run(maps_leave, list));
+    assert_true(run(maps_settle, list));
     list.types[0] = MAP_TO; /* now it names the structure itself */
     assert_true(run(maps_enter, list));
     list.types[0] = 0;
-    assert_true(run(maps_leave, list));
+    assert_true(run(maps_settle, list));
     assert_non_null(copy_of(&both));
-    assert_true(run(maps_leave, list_of(&both, sizeof(both), MAP_FROM)));
+    assert_true(run(maps_settle, list_of(&both, sizeof(both), MAP_FROM)));
     assert_null(copy_of(&both));
     assert_nothing_is_mapped();
 }
@@ -319,18 +320,18 @@ TEST(test_members_delete)
     add(&list, s, &s->y, sizeof(s->y), MAP_DELETE | member_of(0));
     for (int i = 0; i < 3; i++)
         assert_true(run(maps_enter, list_of(s, sizeof(*s), MAP_TO)));
-    assert_true(run(maps_leave, list));
+    assert_true(run(maps_settle, list));
     assert_nothing_is_mapped();
     assert_true(run(maps_enter, list_of(s, sizeof(*s), MAP_TO)));
     ((struct inner *)copy_of(s))->x = 6;
     list.types[1] = MAP_FROM | member_of(0);
-    assert_true(run(maps_leave, list));
+    assert_true(run(maps_settle, list));
     assert_int_equal(s->x, 6);
     assert_nothing_is_mapped();
     for (int i = 0; i < 2; i++)
         assert_true(run(maps_enter, list_of(s, sizeof(*s), MAP_TO)));
     ((struct inner *)copy_of(s))->x = 7; /* it comes back before the other one's delete */
-    assert_true(run(maps_leave, list));
+    assert_true(run(maps_settle, list));
     assert_int_equal(s->x, 7);
     assert_nothing_is_mapped();
 }
@@ -362,15 +363,15 @@ static void check_component(bool attaches)
             assert_true(run(maps_enter, component_list(s, MAP_TO, attaches)));
         ((int64_t *)copy_of(s))[0] = 1 + times;
         assert_ptr_equal(((void **)copy_of(s))[1], copy_of(elements));
-        assert_true(run(maps_leave, component_list(s, MAP_DELETE, attaches)));
+        assert_true(run(maps_settle, component_list(s, MAP_DELETE, attaches)));
         assert_null(copy_of(elements));
-        assert_true(run(maps_leave, list_of(s, sizeof(s), MAP_FROM)));
+        assert_true(run(maps_settle, list_of(s, sizeof(s), MAP_FROM)));
         assert_int_equal(s[0], 1 + times);
         assert_ptr_equal(((void **)s)[1], elements);
         assert_null(copy_of(s));
         for (int i = 0; i < times; i++)
             assert_true(run(maps_enter, component_list(s, MAP_TO, attaches)));
-        assert_true(run(maps_leave, component_list(s, MAP_DELETE, attaches)));
+        assert_true(run(maps_settle, component_list(s, MAP_DELETE, attaches)));
         assert_null(copy_of(s + 1));
         assert_null(copy_of(elements));
     }
@@ -415,10 +416,10 @@ TEST(test_mapper)
     assert_int_equal(((struct inner *)copy_of(&inners[1]))->x, 8);
     assert_int_equal(*(double *)copy_of(elements), 9);
     assert_true(run(maps_enter, mapped_list(MAP_HOLD)));
-    assert_true(run(maps_leave, mapped_list(MAP_DELETE)));
+    assert_true(run(maps_settle, mapped_list(MAP_DELETE)));
     assert_non_null(copy_of(&inners[1]));
     assert_non_null(copy_of(elements));
-    assert_true(run(maps_leave, mapped_list(MAP_HOLD)));
+    assert_true(run(maps_settle, mapped_list(MAP_HOLD)));
     assert_nothing_is_mapped();
 }
 

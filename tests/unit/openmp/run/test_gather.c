@@ -33,18 +33,18 @@ static int tear_down(void **state)
 static struct suballoc take(uintptr_t host, size_t bytes)
 {
     struct suballoc share;
-    pthread_mutex_lock(&device->lock);
-    assert_true(suballoc_take(&device->memory, NULL, NULL, host, bytes, &share));
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
+    assert_true(suballoc_take(&device->space->memory, NULL, NULL, host, bytes, &share));
+    pthread_mutex_unlock(&device->space->lock);
     assert_int_equal(share.device % SUBALLOC_ALIGNMENT, host % SUBALLOC_ALIGNMENT);
     return share;
 }
 
 static void give(const struct suballoc *share)
 {
-    pthread_mutex_lock(&device->lock);
-    assert_true(suballoc_give(&device->memory, NULL, share));
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_lock(&device->space->lock);
+    assert_true(suballoc_give(&device->space->memory, NULL, share));
+    pthread_mutex_unlock(&device->space->lock);
 }
 
 /* Memory is used again when all that shared it has gone, and blocks come and go. */

@@ -58,8 +58,8 @@ static void depart(struct trip *trip, int place, enum work_kind kind)
     omprma_addr_t there = (omprma_addr_t)(uintptr_t)memory + (size_t)place * sizeof(int);
     assert_non_null(work);
     trip->to = -1;
-    assert_true(work_submit(work, there, &trip->from, sizeof(int)));
-    assert_true(work_retrieve(work, &trip->to, there, sizeof(int)));
+    assert_true(work_submit(work, there, &trip->from, sizeof(int), NULL));
+    assert_true(work_retrieve(work, &trip->to, there, sizeof(int), NULL));
     assert_true(work_depart(work));
     device_leave();
     flight_begin(&trip->flight, work);

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * cuda_fixture.h: a core with two GPUs of the stand-in for the driver (tests/cuda) and a native
- * device on one worker. Included after cmocka.h; all inline, for not every test uses all of it.
+ * cuda_fixture.h: a core with two GPUs of the stand-in for the CUDA driver (tests/cuda) and a
+ * native device on one worker. Included after cmocka.h.
  */
 #ifndef OMPRMA_TESTS_CUDA_FIXTURE_H
 #define OMPRMA_TESTS_CUDA_FIXTURE_H
 
-#include <dlfcn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "tests/unit/core_fixture.h"
-#include "tests/unit/copies_fixture.h"
 #include "tests/cuda/standin.h"
 #include "worker/cuda/cuda.h"
 
-/* The devices. */
-enum { GPU, GPU_TOO, NATIVE, BIG = 9 << 20 };
-
-static void *driver; /* the library, which cuda_kind has open, too */
-static int gpus_made;
+#define GPU_KIND cuda_kind
+#define GPU_SONAME "libcuda.so.1"
+#include "tests/unit/worker/gpu/gpu_fixture.h"
 
 static const char kernels[] =
     "//\n.version 7.0\n.target sm_70, debug\n.address_size 64\n"
@@ -36,51 +28,13 @@ static const char kernels[] =
     ".param .u32 c, .param .u64 at) { ret; }\n"
     ".visible .entry standin_fault(.param .u32 code) { ret; }\n"
     ".visible .entry standin_nap(.param .u64 us) { ret; }\n"
+    ".visible .entry standin_gate(.param .u64 at) { ret; }\n"
     ".visible .entry not_of_this_world() { ret; }\n";
 
-static inline bool make_gpu(struct worker_device *device, int worker)
+static inline const void *gpu_image(size_t *bytes)
 {
-    if (device->index >= NATIVE)
-        return false;
-    assert_ok(cuda_kind.make(device, gpus_made++, 0));
-    cuda_kind.describe(device, &core.worker[worker].about[device->index]);
-    return true;
-}
-
-static inline void open_driver(void)
-{
-    int count;
-
-    setenv("STANDIN_DEVICES", "2", 1);
-    assert_ok(cuda_kind.open(&count));
-    assert_int_equal(count, 2);
-    driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    assert_non_null(driver);
-}
-
-static inline void close_driver(void)
-{
-    cuda_kind.close();
-    dlclose(driver);
-}
-
-static inline void start_core(void)
-{
-    gpus_made = 0;
-    core_start(&(struct core_options){.devices = 3, .arena = 8 << 20, .make_other = make_gpu});
-}
-
-static inline void *standin(const char *name)
-{
-    return dlsym(driver, name);
-}
-
-static inline struct standin_counts count_things(void)
-{
-    struct standin_counts now;
-
-    ((void (*)(struct standin_counts *))standin("standin_counts"))(&now);
-    return now;
+    *bytes = sizeof(kernels);
+    return kernels;
 }
 
 static inline int count_left(void)
@@ -88,49 +42,6 @@ static inline int count_left(void)
     struct standin_counts now = count_things();
 
     return now.blocks + now.modules + now.streams + now.events + now.contexts + now.registrations;
-}
-
-/* Runs it in a process of its own: a lost GPU's threads may still be in the driver afterwards. What
- * waitpid() says of its end; it exits with what is returned. */
-static inline int in_a_process(int (*run)(int number), int number, unsigned limit_s)
-{
-    int status = 0;
-    pid_t child = fork();
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        alarm(limit_s);
-        _exit(run(number));
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
-}
-
-static inline void fail_call(int number, int code)
-{
-    ((void (*)(int, int))standin("standin_fail"))(number, code);
-}
-
-static inline void start_all(void)
-{
-    open_driver();
-    start_core();
-}
-
-/* Nothing of the driver is left over. */
-static inline void stop_all(void)
-{
-    core_stop();
-    assert_int_equal(count_left(), 0);
-    close_driver();
-}
-
-static inline omprma_addr_t look_up(int device, const char *name)
-{
-    omprma_symbol_t symbol = {.name = name};
-
-    assert_ok(omprma_image_load(device, kernels, sizeof(kernels), &symbol, 1));
-    return symbol.address;
 }
 
 #endif

@@ -3,7 +3,8 @@
  * test_cuda.c: CUDA devices of a worker, with the stand-in for the driver (tests/cuda): data,
  * order, images, modules, questions, faults, and each call of the driver failing. That the real
  * driver and real GPUs do the same is not shown here.
- * Covers: worker/cuda/cuda.c worker/cuda/driver.c worker/cuda/module.c question.c ask.c
+ * Covers: worker/cuda/cuda.c worker/cuda/driver.c worker/cuda/module.c cuda/question.c ask.c
+ *   gpu/question.c
  */
 #include <elf.h>
 #include <stdio.h>
@@ -74,20 +75,22 @@ TEST(devices_exchange)
 /* A kernel that lasts, and what other queues of the GPU do meanwhile. */
 TEST(queues_work_side_by_side)
 {
-    const uint64_t us = 200000;
+    struct gate gate;
     omprma_queue_t *queue;
-    omprma_addr_t nap, add;
-    bool done = true;
+    omprma_addr_t add;
+    bool done;
 
     start_all();
-    nap = look_up(GPU, "standin_nap");
     add = look_up(GPU_TOO, "standin_add");
     queue = core_queue(GPU);
-    assert_ok(omprma_launch(queue, nap, NULL, &us, 1));
-    assert_ok(omprma_queue_query(queue, &done));
+    gpu_keep_busy(queue, look_up(GPU, "standin_gate"), &gate);
+    assert_ok(omprma_queue_flush(queue));
     there_and_back(GPU, 1000, 0);
     there_and_back(GPU_TOO, 50000, add);
     there_and_back(NATIVE, 50000, 0);
+    assert_ok(omprma_queue_query(queue, &done));
+    assert_false(done);
+    core_open(&gate);
     assert_ok(omprma_queue_destroy(queue));
     stop_all();
 }

@@ -12,26 +12,27 @@
 TEST(a_queue_is_in_the_driver)
 {
     enum { CHAIN = 40, DEEP = 50 };
-    const uint64_t us = 300000;
     unsigned char seen[CHAIN], sum = 0;
+    struct gate gate;
     omprma_queue_t *queue;
-    omprma_addr_t nap, add, block;
-    bool done = false;
+    omprma_addr_t add, block;
+    bool done;
 
     start_all();
     queue = core_queue(GPU);
-    nap = look_up(GPU, "standin_nap");
     add = look_up(GPU, "standin_add");
     block = core_alloc(GPU, 64);
     assert_ok(omprma_fill(queue, block, "\0", 1, 64));
-    assert_ok(omprma_launch(queue, nap, NULL, &us, 1));
+    gpu_keep_busy(queue, look_up(GPU, "standin_gate"), &gate);
     for (int i = 0; i < CHAIN; i++) {
         assert_ok(launch(queue, add, block, 8, (uint64_t)i));
         assert_ok(omprma_retrieve(queue, &seen[i], block, 1));
     }
-    while (!done && count_things().deepest < DEEP)
+    while (count_things().deepest < DEEP) {
         assert_ok(omprma_queue_query(queue, &done));
-    assert_false(done);
+        assert_false(done);
+    }
+    core_open(&gate);
     assert_ok(omprma_queue_synchronize(queue));
     for (int i = 0; i < CHAIN; i++)
         assert_int_equal(seen[i], sum = (unsigned char)(sum + i));
@@ -296,21 +297,20 @@ TEST(a_region_that_fails_has_ended)
  */
 TEST(a_read_keeps_nobody)
 {
-    const uint64_t us = 1500000;
     static unsigned char here[4096];
+    struct gate gate;
     omprma_queue_t *queue, *other;
-    omprma_addr_t nap, block, second;
+    omprma_addr_t block, second;
     unsigned char out = 0, seen = 0, in = 7;
     bool done = false;
 
     start_all();
     queue = core_queue(GPU);
     other = core_queue(GPU);
-    nap = look_up(GPU, "standin_nap");
     block = core_alloc(GPU, sizeof(here));
     second = core_alloc(GPU, 64);
     there_and_back(GPU_TOO, 100, look_up(GPU_TOO, "standin_add"));
-    assert_ok(omprma_launch(queue, nap, NULL, &us, 1));
+    gpu_keep_busy(queue, look_up(GPU, "standin_gate"), &gate);
     assert_ok(omprma_retrieve(queue, here, block, sizeof(here)));
     assert_ok(omprma_retrieve(queue, &out, block, 1));
     assert_ok(omprma_queue_flush(queue));
@@ -321,6 +321,7 @@ TEST(a_read_keeps_nobody)
     there_and_back(GPU_TOO, 100, look_up(GPU_TOO, "standin_add"));
     assert_ok(omprma_queue_query(queue, &done));
     assert_false(done);
+    core_open(&gate);
     assert_ok(omprma_queue_synchronize(queue));
     assert_ok(omprma_queue_destroy(queue));
     assert_ok(omprma_queue_destroy(other));
@@ -350,22 +351,25 @@ enum named { NAMED_WRONG = 1, NAMED_OTHER, NAMED_WRITTEN, NAMED_LAUNCHED, NAMED_
 /* Behind a kernel that lasts comes a region; the n-th call says that there was a fault. */
 static int name_after_call(int n)
 {
-    const uint64_t us = 200000; /* longer than a busy machine takes for the next lines */
     unsigned char in = 1, out = 0;
+    struct gate gate;
     struct work at;
-    omprma_addr_t nap;
-    bool named, before;
+    omprma_addr_t kernel;
+    bool named, before, done;
     const char *failed;
 
     at = start_work();
-    nap = look_up(GPU, "standin_nap");
+    kernel = look_up(GPU, "standin_gate");
     fail_call(n, ILLEGAL_ADDRESS);
-    assert_ok(omprma_launch(at.queue, nap, NULL, &us, 1));
+    gpu_keep_busy(at.queue, kernel, &gate);
     assert_ok(issue_whole(&at, &in, &out));
+    while (!count_things().failed)
+        assert_ok(omprma_queue_query(at.queue, &done));
+    core_open(&gate);
     if (omprma_queue_synchronize(at.queue) != OMPRMA_ERR_KERNEL)
         return NAMED_WRONG;
     named = strstr(omprma_error(), "standin_add");
-    before = strstr(omprma_error(), "standin_nap");
+    before = strstr(omprma_error(), "standin_gate");
     failed = count_things().failed;
     if (strstr(failed, "HtoD"))
         return before && !named ? NAMED_WRITTEN : NAMED_WRONG;

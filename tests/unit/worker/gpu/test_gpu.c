@@ -3,7 +3,7 @@
  * test_gpu.c: what worker/gpu makes of a driver, with one that is made up here: its GPU's memory is
  * memory of the process, its kernels are functions of it, and a stream does one thing each time it
  * is looked at. It shows, too, that another kind of GPU is one table.
- * Covers: gpu/gpu.c arena.c gpu/stream.c gpu/kernel.c helper_thread.c
+ * Covers: gpu/gpu.c gpu/arena.c gpu/stream.c gpu/kernel.c helper_thread.c
  */
 #include "tests/unit/test.h"
 #include "tests/unit/copies_fixture.h"

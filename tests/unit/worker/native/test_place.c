@@ -440,7 +440,7 @@ TEST(maps_memory)
         if (i % 2 && bytes >= HUGE_PAGE)
             assert_int_equal((uintptr_t)base % HUGE_PAGE, 0);
         assert_true(is_mapped(memory) && is_mapped(memory + rounded));
-        place_unmap(base, bytes);
+        place_unmap(base, bytes, NULL);
         assert_false(is_mapped(memory) || is_mapped(memory + rounded));
     }
     void *none = NULL;
@@ -449,7 +449,7 @@ TEST(maps_memory)
     assert_int_equal(place_map(place, UINT64_MAX, &huge, &none), OMPRMA_ERR_DEVICE_MEMORY);
     assert_int_equal(place_map(place, 0, &huge, &none), OMPRMA_ERR_DEVICE_MEMORY);
     assert_null(none);
-    place_unmap(NULL, 1);
+    place_unmap(NULL, 1, NULL);
     place_destroy(place);
 }
 
@@ -461,7 +461,7 @@ TEST(memory_at_a_wished_address)
     void *base = NULL, *other = NULL;
 
     assert_int_equal(place_map(place, BYTES, &where, &where.wish), OMPRMA_OK);
-    place_unmap(where.wish, BYTES); /* an address that is free, and a huge page's */
+    place_unmap(where.wish, BYTES, NULL); /* an address that is free, and a huge page's */
 
     for (int i = 0; i < 2; i++) {
         where.huge_pages = i;
@@ -469,7 +469,7 @@ TEST(memory_at_a_wished_address)
         assert_int_equal(place_map(place, BYTES, &where, &base), OMPRMA_OK);
         assert_ptr_equal(base, where.wish);
         assert_int_equal(place_map(place, 1, &where, &other), OMPRMA_ERR_ADDRESS);
-        place_unmap(base, BYTES);
+        place_unmap(base, BYTES, NULL);
         where.below = (char *)where.wish + BYTES; /* the page beyond is not */
         assert_int_equal(place_map(place, BYTES, &where, &other), OMPRMA_ERR_ADDRESS);
         where.below = (char *)where.wish - HUGE_PAGE;

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * shared.c: within a host, the program copies to a worker's arena or from it, where it has mapped
+ * that (control/shm/arena.h). Neither the worker nor MPI has a part in it. Of a large transfer each
+ * look at its queue copies a piece, so that other queues get on.
+ */
+#include "control/shm/arena.h"
+#include "host/path/path.h"
+#include "host/queue/append.h"
+
+enum {
+    PIECE = 1 << 20,
+    STREAM_LEAST = 16 << 20 /* no cache holds it */
+};
+
+static bool takes(const struct hop *hop)
+{
+    const struct hop_end *there = hop_there(hop);
+
+    return hop_is_of_program(hop) && there->arena && there->device->paths.shared &&
+           arena_holds(there->device->mapped, there->at, hop->bytes);
+}
+
+static omprma_status_t append(const struct hop *hop, struct operation **operation)
+{
+    struct transfer transfer = hop_transfer(hop, 0);
+    omprma_status_t status = queue_append_transfer(hop->queue, &path_shared, &transfer, operation);
+
+    if (status == OMPRMA_OK)
+        (*operation)->is_part = hop->is_part;
+    return status;
+}
+
+static omprma_status_t progress(struct operation *move, bool *done)
+{
+    struct transfer *transfer = &move->move.transfer;
+    uint64_t left = transfer->bytes - transfer->completed, piece = left < PIECE ? left : PIECE;
+    bool out = transfer->direction == TRANSFER_OUT;
+
+    arena_copy(move->queue->device->mapped, out, (char *)transfer->local + transfer->completed,
+               transfer->remote + transfer->completed, piece,
+               out && transfer->bytes >= STREAM_LEAST);
+    transfer->completed += piece;
+    transfer->issued = transfer->completed;
+    *done = transfer->completed == transfer->bytes;
+    return OMPRMA_OK;
+}
+
+static omprma_status_t start(struct operation *move)
+{
+    move->move.transfer.issued = move->move.transfer.completed = 0;
+    return OMPRMA_OK;
+}
+
+const struct path_ops path_shared = {
+    .name = "shared",
+    .path = PATH_SHARED,
+    .moves = {"copy", "copy"},
+    .copies = true,
+    .takes = takes,
+    .append = append,
+    .start = start,
+    .progress = progress,
+};

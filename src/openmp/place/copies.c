@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * copies.c: what is brought is a work of its own on the site that has it, in a queue of its own, as
+ * an exchange is its source's; the work that needs it waits for that one's end, and cleans up after
+ * it.
+ */
+#include "openmp/place/copies.h"
+
+#include "openmp/device/devices.h"
+
+/* The work that has pinned it brings a copy to the device. */
+static bool is_brought_to(const struct pinned *pinned, const struct device *device)
+{
+    return pinned->brings && pinned->work->device == device;
+}
+
+/* A device that has it: if there is one, such to which nothing brings it just now. */
+static struct device *source_of(const struct mapped *mapped)
+{
+    uint64_t present = mapped_present(mapped);
+    uint64_t settled = present;
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->brings)
+        settled &= ~site_bit(each->work->site);
+    return device_of_site(__builtin_ctzll(settled ? settled : present));
+}
+
+/* Behind those in flight that may write it, that use what is overwritten, or bring what is read. */
+static bool bringer_follow(struct work *bringer, const struct work *work,
+                           const struct mapped *mapped)
+{
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->work != work &&
+        (each->writes || each->work->device == work->device ||
+         is_brought_to(each, bringer->device)) &&
+        !work_wait_for(bringer, each->work))
+        return false;
+    return true;
+}
+
+static bool range_bring(struct work *work, const struct mapped *mapped)
+{
+    size_t bytes = mapped->end - mapped->begin;
+    struct work *bringer = work_begin_locked(source_of(mapped), work->where, WORK_FLIGHT);
+    bool right = bringer && bringer_follow(bringer, work, mapped) &&
+                 work_exchange(bringer, mapped->device, work->site, mapped->device, bytes, NULL);
+    if (!bringer)
+        return false;
+    return work_depart(bringer) && work_await(work, bringer) && right;
+}
+
+/* What is here may be on its way still. */
+static bool range_follow(struct work *work, const struct mapped *mapped)
+{
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->work != work && is_brought_to(each, work->device) && !work_wait_for(work, each->work))
+        return false;
+    return true;
+}
+
+static bool uses_grow(struct work *work)
+{
+    struct uses *uses = &work->uses;
+    struct use *list = work_grow(work, uses->list, &uses->room, sizeof(*list), "what is used");
+    if (list)
+        uses->list = list;
+    return list;
+}
+
+/* The work's use of the range; NULL: reported. */
+static struct use *use_of(struct work *work, struct mapped *mapped)
+{
+    struct uses *uses = &work->uses;
+    if (mapped->used_by == work->number)
+        return &uses->list[mapped->use];
+    if (uses->count == uses->room && !uses_grow(work))
+        return NULL;
+    mapped->used_by = work->number;
+    mapped->use = uses->count++;
+    uses->list[mapped->use] = (struct use){.range = mapped, .number = mapped->number};
+    return &uses->list[mapped->use];
+}
+
+bool copies_use(struct work *work, struct mapped *mapped, bool writes)
+{
+    uint64_t here = site_bit(work->site);
+    struct use *use = use_of(work, mapped);
+    if (!use)
+        return false;
+    bool is_here = mapped_present(mapped) & here;
+    bool right = is_here ? use->brings || range_follow(work, mapped) : range_bring(work, mapped);
+    use->brings |= !is_here;
+    use->writes |= writes;
+    mapped->present = writes ? here : mapped_present(mapped) | here;
+    return right;
+}
+
+struct pointees {
+    struct work *work;
+    bool right;
+};
+
+static void pointee_use(struct attached *pointer, void *context)
+{
+    struct pointees *pointees = context;
+    struct work *work = pointees->work;
+    struct mapped *to = (struct mapped *)pointer->to;
+    if (!to || to->number != pointer->to_number || to->vacant || !pointees->right)
+        return;
+    if (to->used_by != work->number || !work->uses.list[to->use].writes)
+        pointees->right = copies_use(work, to, true);
+}
+
+/* The list gets longer meanwhile. */
+bool copies_use_pointees(struct work *work)
+{
+    struct pointees pointees = {work, true};
+    for (size_t i = 0; i < work->uses.count && pointees.right; i++) {
+        struct mapped *mapped = work->uses.list[i].range;
+        mapped_each_pointer(mapped, mapped->begin, mapped->end - mapped->begin, pointee_use,
+                            &pointees);
+    }
+    return pointees.right;
+}
+
+bool copies_use_all(struct work *work, bool writes)
+{
+    struct mapped *each = mapping_first(&work->device->space->mapping);
+    for (; each; each = mapping_next(each))
+        if (each->references != COUNT_INFINITE && !copies_use(work, each, writes))
+            return false;
+    for (each = mapping_first(&work->device->space->blocks); each; each = mapping_next(each))
+        if (!copies_use(work, each, writes))
+            return false;
+    return true;
+}
+
+static struct pinned *range_pin(struct work *work, struct mapped *mapped)
+{
+    struct pinned *first = LIST_FIRST(&mapped->pins);
+    if (first && first->work == work)
+        return first;
+    return work_pin_again(work, mapped, mapped->begin, 0) ? LIST_FIRST(&mapped->pins) : NULL;
+}
+
+bool copies_pin(struct work *work)
+{
+    for (struct pinned *each = work->pinned; each; each = each->next)
+        if (each->mapped->made_by == work->number) {
+            each->mapped->present = site_bit(work->site);
+            each->writes = true;
+        }
+    for (size_t i = 0; i < work->uses.count; i++) {
+        const struct use *use = &work->uses.list[i];
+        struct pinned *pinned;
+        /* It has become a part of another one. */
+        if (use->range->number != use->number || use->range->vacant)
+            continue;
+        pinned = range_pin(work, use->range);
+        if (!pinned)
+            return false;
+        pinned->writes |= use->writes;
+        pinned->brings |= use->brings;
+    }
+    work->uses.count = 0;
+    return true;
+}

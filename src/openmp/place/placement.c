@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * placement.c: a site's price for a construct is the time until it would be done with what it has,
+ * and the time to bring what it lacks, as start-up measured it between the two. Of equal ones the
+ * site with the least under way is taken, or, for what is mapped anew, that with the fewest bytes.
+ */
+#include "openmp/place/placement.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include <omprma_private/common.h>
+#include <omprma_private/say.h>
+
+#include "openmp/device/devices.h"
+#include "openmp/place/addressed.h"
+#include "openmp/place/copies.h"
+#include "openmp/site/load.h"
+
+enum {
+    KERNELS = 256,         /* whose times are known */
+    BRING_NS = 30000,      /* what the program's side does to bring something */
+    BRING_RANGE_NS = 3000, /* and a further range */
+    MIB_NS = 256000,       /* that many bytes, where nothing was measured */
+    MOST_ITEMS = 4096      /* of a longer list the rest tells no more */
+};
+
+/* From one site to another; all 0: not asked yet. */
+struct link_cost {
+    int64_t first_ns, mib_ns;
+};
+
+static struct {
+    struct kernel {
+        const void *id;
+        int64_t usual_ns;
+    } kernels[KERNELS];
+    struct link_cost links[SITES_MOST][SITES_MOST]; /* from, to */
+    atomic_bool ended;
+} placement;
+
+bool placement_is_on(void)
+{
+    return devices_are_placed() && !atomic_load_explicit(&placement.ended, memory_order_acquire);
+}
+
+/* ---- what a construct touches ---------------------------------------------------------------- */
+
+static bool item_is_of_ranges(const struct maps *maps, int i)
+{
+    return !map_is_private(maps->types[i]);
+}
+
+/* Where it is not told by one address: a mapper's, and lists of dimensions. */
+static bool item_is_hidden(const struct maps *maps, int i)
+{
+    return (maps->mappers && maps->mappers[i]) || (maps->types[i] & MAP_NON_CONTIG);
+}
+
+static struct mapped *range_at(struct space *space, const void *begin, size_t bytes)
+{
+    struct mapped *mapped;
+    enum overlap overlap = mapping_find(&space->mapping, (uintptr_t)begin, bytes, &mapped);
+    return overlap == OVERLAP_NONE ? NULL : mapped;
+}
+
+/* An attach item says nothing of how much it points to. */
+static struct mapped *item_range(struct space *space, const struct maps *maps, int i)
+{
+    size_t bytes = maps->types[i] & MAP_ATTACH ? 0 : maps_bytes(maps, i);
+    return range_at(space, maps->begins[i], bytes);
+}
+
+/* The pointer's, of an item that brings one. */
+static struct mapped *item_pointer(struct space *space, const struct maps *maps, int i)
+{
+    return maps->types[i] & (MAP_PTR_AND_OBJ | MAP_ATTACH)
+               ? range_at(space, maps->bases[i], sizeof(void *))
+               : NULL;
+}
+
+/* ---- the price ------------------------------------------------------------------------------- */
+
+/* What start-up measured of the way between two sites. The caller holds the space's lock, as all do
+ * who come here. */
+static const struct link_cost *link_between(int from, int to)
+{
+    struct link_cost *link = &placement.links[from][to];
+    omprma_exchange_cost_t cost = {0};
+    if (link->mib_ns > 0)
+        return link;
+    omprma_exchange_cost(device_of_site(from)->site.remote, device_of_site(to)->site.remote, &cost);
+    link->first_ns = BRING_NS + (int64_t)(cost.round_trip_us * 1000);
+    link->mib_ns = cost.us_per_mib > 0 ? (int64_t)(cost.us_per_mib * 1000) : MIB_NS;
+    return link;
+}
+
+/* What it takes to bring what sites lack, and what is not mapped yet. */
+struct tally {
+    int64_t first_ns[SITES_MOST], more_ns[SITES_MOST];
+    uint64_t made;
+};
+
+/* From the first site that has it. */
+static void tally_add(struct tally *tally, const struct mapped *mapped, int sites)
+{
+    uint64_t present = mapped_present(mapped);
+    int from = __builtin_ctzll(present);
+    double mib = (double)(mapped->end - mapped->begin) / (1 << 20);
+    for (int i = 0; i < sites; i++)
+        if (!(present >> i & 1)) {
+            const struct link_cost *link = link_between(from, i);
+            if (link->first_ns > tally->first_ns[i])
+                tally->first_ns[i] = link->first_ns;
+            tally->more_ns[i] += BRING_RANGE_NS + (int64_t)(mib * (double)link->mib_ns);
+        }
+}
+
+static void tally_items(struct tally *tally, struct space *space, const struct maps *maps)
+{
+    for (int i = 0; i < maps->count && i < MOST_ITEMS; i++) {
+        if (!item_is_of_ranges(maps, i))
+            continue;
+        const struct mapped *mapped = item_range(space, maps, i);
+        if (mapped)
+            tally_add(tally, mapped, space->sites);
+        else if (!item_is_hidden(maps, i) && !(maps->types[i] & MAP_ATTACH))
+            tally->made += maps_bytes(maps, i);
+    }
+}
+
+struct addressed {
+    struct tally *tally;
+    int sites;
+};
+
+static bool tally_addressed(void *context, struct mapped *range)
+{
+    const struct addressed *addressed = context;
+    tally_add(addressed->tally, range, addressed->sites);
+    return true;
+}
+
+static int64_t site_price(const struct tally *tally, const struct site *site)
+{
+    int i = site->index;
+    return load_wait(&site->load) + tally->first_ns[i] + tally->more_ns[i];
+}
+
+/* Of two with the same price. */
+static bool site_is_better(const struct site *site, const struct site *than, bool makes)
+{
+    if (makes && site->load.entered != than->load.entered)
+        return site->load.entered < than->load.entered;
+    return site->load.under_way < than->load.under_way;
+}
+
+static int64_t *kernel_usual(const void *id)
+{
+    struct kernel *kernel = &placement.kernels[(uintptr_t)id / 8 % KERNELS];
+    if (kernel->id != id)
+        *kernel = (struct kernel){.id = id};
+    return &kernel->usual_ns;
+}
+
+struct device *placement_choose(struct device *device, const struct placed *placed)
+{
+    struct space *space = device->space;
+    struct tally tally = {.made = 0};
+    int64_t least = INT64_MAX;
+    if (space->sites == 1 || !placement_is_on())
+        return device;
+    tally_items(&tally, space, placed->maps);
+    if (placed->kind == CONSTRUCT_REGION) {
+        struct addressed addressed = {&tally, space->sites};
+        addresses_each(space, placed->maps, tally_addressed, &addressed);
+    }
+    for (int i = 0; i < space->sites; i++) {
+        struct device *each = device_of_site(i);
+        int64_t price = site_price(&tally, &each->site);
+        if (price < least ||
+            (price == least && site_is_better(&each->site, &device->site, tally.made > 0))) {
+            least = price;
+            device = each;
+        }
+    }
+    device->site.load.entered += tally.made;
+    return device;
+}
+
+/* ---- bringing -------------------------------------------------------------------------------- */
+
+/* What a region only reads, its own clause says: all else it may write. Where a construct enters,
+ * it may write the pointers that it attaches. */
+static bool item_use(struct work *work, const struct placed *placed, int i)
+{
+    const struct maps *maps = placed->maps;
+    struct space *space = work->device->space;
+    int64_t type = maps->types[i];
+    bool to = type & MAP_TO, from = type & MAP_FROM, always = type & MAP_ALWAYS;
+    struct mapped *mapped = item_range(space, maps, i), *pointer = item_pointer(space, maps, i);
+    bool uses = false, writes = false;
+    switch (placed->kind) {
+    case CONSTRUCT_REGION:
+        uses = true;
+        writes = !to || from || always || (type & MAP_ATTACH);
+        break;
+    case CONSTRUCT_ENTER: /* one that was there for pointers in it may get its values, but for those
+                           */
+        uses = writes = (to && always) || (mapped && mapped->ways > 0);
+        break;
+    case CONSTRUCT_LEAVE:
+        uses = from;
+        break;
+    case CONSTRUCT_UPDATE:
+        uses = to || from;
+        writes = to;
+        break;
+    }
+    bool points = pointer && (placed->kind == CONSTRUCT_REGION || placed->kind == CONSTRUCT_ENTER);
+    return (!points || copies_use(work, pointer, true)) &&
+           (!mapped || !uses || copies_use(work, mapped, writes));
+}
+
+static bool has_hidden(const struct maps *maps)
+{
+    for (int i = 0; i < maps->count; i++)
+        if (item_is_of_ranges(maps, i) && item_is_hidden(maps, i))
+            return true;
+    return false;
+}
+
+static bool addressed_use(void *work, struct mapped *range)
+{
+    return copies_use(work, range, true);
+}
+
+/* All that a region may touch, by maps or otherwise. */
+static bool region_bring(struct work *work, const struct maps *maps)
+{
+    return addresses_each(work->device->space, maps, addressed_use, work) &&
+           copies_use_pointees(work);
+}
+
+bool placement_bring(struct work *work, const struct placed *placed)
+{
+    const struct maps *maps = placed->maps;
+    bool right = true;
+    if (work->device->space->sites == 1)
+        return true;
+    if (placed->kind == CONSTRUCT_REGION)
+        load_begin(&work->site->load, &work->loaded, kernel_usual(placed->host_id));
+    if (has_hidden(maps))
+        right = copies_use_all(work, placed->kind != CONSTRUCT_LEAVE);
+    for (int i = 0; i < maps->count && right; i++)
+        if (item_is_of_ranges(maps, i) && !item_is_hidden(maps, i))
+            right = item_use(work, placed, i);
+    return right && (placed->kind != CONSTRUCT_REGION || region_bring(work, maps));
+}
+
+bool placement_pin(struct work *work)
+{
+    return work->device->space->sites == 1 || copies_pin(work);
+}
+
+/* ---- its end --------------------------------------------------------------------------------- */
+
+static bool all_brought(struct device *device)
+{
+    pthread_mutex_lock(&device->space->lock);
+    struct work *work = work_begin_locked(device, NULL, WORK_WAITED);
+    bool right = work && copies_use_all(work, true) && copies_pin(work);
+    pthread_mutex_unlock(&device->space->lock);
+    return work && work_finish(work) && right;
+}
+
+bool placement_end(const char *why)
+{
+    char text[320];
+    if (!devices_are_placed() || atomic_exchange(&placement.ended, true))
+        return true;
+    snprintf(text, sizeof(text),
+             "OMPRMA_PLACEMENT=%s: %s, so all regions run on the first worker from here on",
+             devices_placement(), why);
+    omprma_say(OMPRMA_SAY_NOTE, text);
+    return all_brought(device_of_site(0));
+}
+
+bool placement_give(const char *how)
+{
+    char why[192];
+    if (devices_are_named())
+        return true;
+    snprintf(why, sizeof(why),
+             "the program asks for device addresses (%s; --placement named is for programs whose "
+             "regions name what they use)",
+             how);
+    return placement_end(why);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * placement.h: with OMPRMA_PLACEMENT=auto the program sees one device, which all workers serve, and
+ * each construct is given to one of them when it may begin: the one on which it will be done first,
+ * as far as is known of kernels and of data that has to be brought. What it may touch is brought
+ * there (copies.h).
+ *
+ * A region's maps say what it touches; a construct's own map(to:) says that it only reads. What
+ * holds for device addresses that the program has in its hands, addressed.h says. A program with
+ * variables of its own on devices (declare target) runs all regions on the first worker.
+ */
+#ifndef OMPRMA_OPENMP_PLACE_PLACEMENT_H
+#define OMPRMA_OPENMP_PLACE_PLACEMENT_H
+
+#include <stdbool.h>
+
+#include "openmp/device/device.h"
+#include "openmp/map/maps.h"
+
+/* What is to be placed. */
+struct placed {
+    enum construct_kind kind;
+    const struct maps *maps;
+    const void *host_id; /* of a region */
+};
+
+/* The device whose site is to do it. The caller holds the lock of the device's space. Where nothing
+ * is placed it is the device itself. Blocks: no. */
+struct device *placement_choose(struct device *device, const struct placed *placed);
+
+/* Before the construct's maps are entered: brings what it may touch to the work's site. The caller
+ * holds the lock. Blocks: when a queue is full. False: reported. */
+bool placement_bring(struct work *work, const struct placed *placed);
+
+/* After its maps were entered: pins what it may touch, see copies_pin(). The caller holds the lock.
+ * Blocks: no. False: reported. */
+bool placement_pin(struct work *work);
+
+/* Are constructs placed, and has that not ended? Thread: any. Blocks: no. */
+bool placement_is_on(void);
+
+/* From now on the first worker does everything, and gets all that is mapped. A note says `why`,
+ * once. Takes the lock. Blocks: until all is there. False: reported. */
+bool placement_end(const char *why);
+
+/* The program asks for a device address, by `how`: the same, unless its regions name what they use.
+ */
+bool placement_give(const char *how);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * direct.c: direct WHAT: a plain program for the HSA interface, compiled with the real runtime's
+ * headers, for kernels that the stand-in has itself. WHAT is "data": on every GPU copies, kernels
+ * and signals that depend on each other, and symbols; "owners": addresses tell whose memory is;
+ * "touch": touches memory of a GPU, and must
+ * not live; "stray": a copy to memory that is not locked; "fault": a kernel that faults, with a
+ * handler, and "abort": without. Says "right" when all is.
+ */
+#include "hsa_program.h"
+
+enum { BYTES = 300000 };
+
+/* ---- data ---- */
+
+static unsigned char out[BYTES], back[BYTES];
+
+/* Copy there, two kernels behind each other, copy back: nobody waits in between. */
+static void chain(const struct gpu *gpu)
+{
+    hsa_signal_t there = signal_at(1), ran = signal_at(1), here = signal_at(1), none = {0};
+    hsa_barrier_and_packet_t barrier = {.dep_signal = {there}};
+    void *memory = allocate(gpu->memory, BYTES), *locked_out, *locked_back;
+    uint64_t *words = allocate(arguments, 4096);
+
+    for (int i = 0; i < BYTES; i++)
+        out[i] = (unsigned char)(i * 7);
+    OK(hsa_amd_agents_allow_access(1, &gpu->agent, NULL, words));
+    words[0] = words[8] = (uint64_t)(uintptr_t)memory;
+    words[1] = words[9] = BYTES;
+    words[2] = 3;
+    words[10] = 40;
+    OK(hsa_amd_memory_lock(out, BYTES, (hsa_agent_t *)&gpu->agent, 1, &locked_out));
+    OK(hsa_amd_memory_lock(back, BYTES, (hsa_agent_t *)&gpu->agent, 1, &locked_back));
+    OK(hsa_amd_memory_async_copy(locked_back, gpu->agent, memory, gpu->agent, BYTES, 1, &ran,
+                                 here));
+    submit(gpu, &barrier, HSA_PACKET_TYPE_BARRIER_AND, false);
+    launch(gpu, "standin_add.kd", words, false, none);
+    launch(gpu, "standin_add.kd", words + 8, true, ran);
+    OK(hsa_amd_memory_async_copy(memory, gpu->agent, locked_out, host, BYTES, 0, NULL, there));
+    wait_for(here);
+    for (int i = 0; i < BYTES; i++)
+        CHECK(back[i] == (unsigned char)(i * 7 + 43));
+    OK(hsa_amd_memory_unlock(out));
+    OK(hsa_amd_memory_unlock(back));
+    OK(hsa_signal_destroy(there));
+    OK(hsa_signal_destroy(ran));
+    OK(hsa_signal_destroy(here));
+    OK(hsa_amd_memory_pool_free(memory));
+    OK(hsa_amd_memory_pool_free(words));
+}
+
+static void fill_and_variable(const struct gpu *gpu)
+{
+    hsa_executable_symbol_t symbol = symbol_of(gpu, "standin_number");
+    void *memory = allocate(gpu->memory, 4096);
+    uint64_t address, number = 0;
+    uint32_t bytes, word = 0;
+
+    OK(hsa_amd_memory_fill(memory, 0x12345678, 1024));
+    OK(hsa_memory_copy(&word, (char *)memory + 4092, 4));
+    CHECK(word == 0x12345678);
+    OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS,
+                                      &address));
+    OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE, &bytes));
+    CHECK(bytes == 8);
+    OK(hsa_memory_copy(&number, (void *)(uintptr_t)address, 8));
+    CHECK(number == 7);
+    OK(hsa_amd_memory_pool_free(memory));
+}
+
+static bool count_down(hsa_signal_value_t value, void *data)
+{
+    hsa_signal_t *both = data;
+    bool again = hsa_signal_load_scacquire(both[1]) > 1; /* both may be destroyed at the end */
+
+    hsa_signal_store_relaxed(both[0], value == 0 ? 10 : 0);
+    hsa_signal_subtract_screlease(both[1], 1);
+    return again;
+}
+
+/* A handler that is called twice. */
+static void handlers(void)
+{
+    hsa_signal_t both[2] = {signal_at(5), signal_at(2)};
+
+    OK(hsa_amd_signal_async_handler(both[0], HSA_SIGNAL_CONDITION_LT, 7, count_down, both));
+    wait_for(both[1]);
+    CHECK(hsa_signal_load_relaxed(both[0]) == 10);
+    OK(hsa_signal_destroy(both[0]));
+    OK(hsa_signal_destroy(both[1]));
+}
+
+/* From each GPU to the next one, which must be allowed. */
+static void between(void)
+{
+    for (int i = 0; i < count; i++) {
+        const struct gpu *from = &gpus[i], *to = &gpus[(i + 1) % count];
+        char *here = allocate(from->memory, 4096), *there = allocate(to->memory, 4096);
+        hsa_signal_t done = signal_at(1);
+
+        memset(out, i + 1, 4096);
+        OK(hsa_memory_copy(here, out, 4096));
+        OK(hsa_amd_agents_allow_access(1, &to->agent, NULL, here));
+        OK(hsa_amd_memory_async_copy(there, to->agent, here, from->agent, 4096, 0, NULL, done));
+        wait_for(done);
+        OK(hsa_memory_copy(back, there, 4096));
+        CHECK(memcmp(out, back, 4096) == 0);
+        OK(hsa_signal_destroy(done));
+        OK(hsa_amd_memory_pool_free(here));
+        OK(hsa_amd_memory_pool_free(there));
+    }
+}
+
+/* ---- whose an address is ---- */
+
+enum { BLOCKS = 24, BLOCK_BYTES = 5 << 20 };
+
+static hsa_agent_t owner_of(const void *address, const void *begin)
+{
+    hsa_amd_pointer_info_t info = {.size = sizeof(info)};
+
+    OK(hsa_amd_pointer_info(address, &info, NULL, NULL, NULL));
+    CHECK(info.type == HSA_EXT_POINTER_TYPE_HSA && info.agentBaseAddress == begin);
+    return info.agentOwner;
+}
+
+/* More than the first arenas; copies name no GPU. */
+static void owners(void)
+{
+    static char *blocks[GPUS_MOST][BLOCKS];
+
+    for (int k = 0; k < BLOCKS; k++)
+        for (int i = 0; i < count; i++) {
+            uint32_t number = (uint32_t)(k * GPUS_MOST + i);
+
+            blocks[i][k] = allocate(gpus[i].memory, BLOCK_BYTES);
+            OK(hsa_memory_copy(blocks[i][k] + BLOCK_BYTES - 4, &number, 4));
+        }
+    for (int k = 0; k < BLOCKS; k++)
+        for (int i = 0; i < count; i++) {
+            uint32_t number = 0;
+
+            CHECK(owner_of(blocks[i][k] + 77, blocks[i][k]).handle == gpus[i].agent.handle);
+            OK(hsa_memory_copy(&number, blocks[i][k] + BLOCK_BYTES - 4, 4));
+            CHECK(number == (uint32_t)(k * GPUS_MOST + i));
+            OK(hsa_amd_memory_pool_free(blocks[i][k]));
+        }
+}
+
+/* ---- faults ---- */
+
+static hsa_status_t on_event(const hsa_amd_event_t *event, void *data)
+{
+    (void)data;
+    CHECK(event->event_type == HSA_AMD_GPU_MEMORY_FAULT_EVENT);
+    CHECK(event->memory_fault.agent.handle == gpus[0].agent.handle);
+    puts("right");
+    fflush(stdout);
+    _exit(0);
+}
+
+static void stray(void)
+{
+    void *memory = allocate(gpus[0].memory, BYTES);
+
+    OK(hsa_amd_register_system_event_handler(on_event, NULL));
+    OK(hsa_amd_memory_async_copy(memory, gpus[0].agent, out, host, BYTES, 0, NULL, signal_at(1)));
+    sleep(20);
+}
+
+static void fault(bool handled)
+{
+    uint64_t *words = allocate(arguments, 4096);
+    hsa_signal_t done = signal_at(1);
+
+    OK(hsa_amd_agents_allow_access(1, &gpus[0].agent, NULL, words));
+    words[0] = HSA_STATUS_ERROR_MEMORY_FAULT;
+    if (handled)
+        OK(hsa_amd_register_system_event_handler(on_event, NULL));
+    launch(&gpus[0], "standin_fault.kd", words, false, done);
+    sleep(20);
+}
+
+/* The kernel needs 16 bytes of group memory. */
+static void bad_packet(void)
+{
+    hsa_kernel_dispatch_packet_t packet = {.setup = 1,
+                                           .workgroup_size_x = 64,
+                                           .workgroup_size_y = 1,
+                                           .workgroup_size_z = 1,
+                                           .grid_size_x = 64,
+                                           .grid_size_y = 1,
+                                           .grid_size_z = 1,
+                                           .private_segment_size = 8};
+
+    OK(hsa_executable_symbol_get_info(symbol_of(&gpus[0], "standin_add.kd"),
+                                      HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
+                                      &packet.kernel_object));
+    expected = HSA_STATUS_ERROR_INVALID_PACKET_FORMAT;
+    submit(&gpus[0], &packet, HSA_PACKET_TYPE_KERNEL_DISPATCH, false);
+    sleep(20);
+}
+
+/* As where there is no driver: quiet, and again. */
+static void none(void)
+{
+    const char *text;
+
+    OK(hsa_status_string(HSA_STATUS_ERROR_OUT_OF_RESOURCES, &text));
+    for (int i = 0; i < 2; i++) {
+        CHECK(hsa_init() == HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+        CHECK(hsa_iterate_agents(note_agent, NULL) == HSA_STATUS_ERROR_NOT_INITIALIZED);
+        CHECK(hsa_shut_down() == HSA_STATUS_ERROR_NOT_INITIALIZED);
+    }
+    puts("right");
+    exit(0);
+}
+
+int main(int words, char **word)
+{
+    const char *what = words > 1 ? word[1] : "data";
+
+    if (strcmp(what, "none") == 0)
+        none();
+    start();
+    CHECK((count == 0) == (strcmp(what, "empty") == 0));
+    if (strcmp(what, "touch") == 0)
+        *(volatile char *)allocate(gpus[0].memory, 4096) = 1;
+    else if (strcmp(what, "stray") == 0)
+        stray();
+    else if (strcmp(what, "packet") == 0)
+        bad_packet();
+    else if (strcmp(what, "fault") == 0 || strcmp(what, "abort") == 0)
+        fault(what[0] == 'f');
+    if (strcmp(what, "owners") == 0)
+        owners();
+    for (int i = 0; i < count; i++) {
+        for (int round = 0; round < 20; round++)
+            chain(&gpus[i]);
+        fill_and_variable(&gpus[i]);
+    }
+    if (count > 0)
+        between();
+    handlers();
+    end();
+    puts("right");
+    return 0;
+}

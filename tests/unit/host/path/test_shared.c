@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* test_shared.c: memory that the program has mapped as well: copies by itself, in order with
+ * launches, beside a model; other arenas; when data goes by other paths; wrong addresses; a
+ * lost worker.
+ * Covers: path/shared.c host/start/reach.c */
+#define _GNU_SOURCE
+#include "tests/unit/test.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "control/shm/arena.h"
+#include "tests/unit/core_fixture.h"
+
+enum { BYTES = 3 << 20, PAGE = 4096, MIDDLE = 64 << 10 };
+
+static omprma_queue_t *queue;
+static omprma_addr_t there;
+static unsigned char data[BYTES], model[BYTES], back[BYTES];
+
+static void begin(const struct core_options *o)
+{
+    struct core_options shared = *o;
+
+    shared.shared = true;
+    core_start(&shared);
+    core_count();
+    if (!core_device(0)->mapped) { /* a container may not have name spaces */
+        core_end();
+        skip();
+    }
+    assert_ok(omprma_queue_create(0, &queue));
+    there = core_alloc(0, BYTES);
+}
+
+static uint64_t copied(void)
+{
+    const struct stats *stats = stats_of(runtime_get(), 0);
+
+    return stats->cell[DATA_SUBMIT][PATH_SHARED].operations +
+           stats->cell[DATA_RETRIEVE][PATH_SHARED].operations;
+}
+
+/* There and back. */
+static bool is_copied(omprma_addr_t at, uint64_t bytes)
+{
+    uint64_t before = copied();
+
+    data[0]++;
+    data[bytes - 1]++;
+    assert_ok(omprma_submit(queue, at, data, bytes));
+    assert_ok(omprma_retrieve(queue, back, at, bytes));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_memory_equal(back, data, bytes);
+    assert_true(copied() == before || copied() == before + 2);
+    return copied() > before;
+}
+
+static int be_impatient(void **state)
+{
+    (void)state;
+    alarm(120);
+    return 0;
+}
+
+TEST_GROUP(be_impatient, NULL)
+
+TEST(copies_keep_the_order_of_the_queue)
+{
+    struct draw from = {17};
+
+    begin(&(struct core_options){.delay = 1});
+    assert_ok(omprma_submit(queue, there, model, BYTES));
+    for (int i = 0; i < 400; i++) {
+        uint64_t at = draw_below(&from, BYTES), bytes = 1 + draw_below(&from, BYTES - at);
+        uint64_t value = draw_below(&from, 256);
+
+        bytes = i % 3 ? bytes : draw_size(&from, bytes);
+        bytes = bytes ? bytes : 1;
+        switch (draw_below(&from, 4)) {
+        case 0: /* the source is written again at once: the queue knows who reads it */
+            assert_ok(omprma_retrieve(queue, data + at, there + at, bytes));
+            assert_ok(omprma_submit(queue, there + at, data + at, bytes));
+            break;
+        case 1:
+            assert_ok(omprma_queue_synchronize(queue));
+            memset(data + at, (int)value, bytes);
+            memset(model + at, (int)value, bytes);
+            assert_ok(omprma_submit(queue, there + at, data + at, bytes));
+            break;
+        case 2:
+            bytes = bytes < PAGE ? bytes : PAGE;
+            assert_ok(launch(queue, KERNEL(kernel_add), there + at, bytes, value));
+            for (uint64_t k = at; k < at + bytes; k++)
+                model[k] = (unsigned char)(model[k] + value);
+            break;
+        default:
+            assert_ok(omprma_retrieve(queue, back + at, there + at, bytes));
+            assert_ok(omprma_queue_synchronize(queue));
+            assert_memory_equal(back + at, model + at, bytes);
+        }
+    }
+    assert_ok(omprma_retrieve(queue, back, there, BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_memory_equal(back, model, BYTES);
+    assert_true(copied() > 100);
+    core_end();
+}
+
+/* Blocks of further arenas go by other paths, and both keep their order. */
+TEST(it_is_the_first_arena)
+{
+    const uint64_t more = 12 << 20;
+    omprma_addr_t other;
+
+    begin(&(struct core_options){.delay = 1, .arena = 4 << 20});
+    other = core_alloc(0, more);
+    assert_false(arena_holds(core_device(0)->mapped, other, 1));
+    assert_false(is_copied(other + more - BYTES, BYTES));
+    assert_true(is_copied(there, BYTES));
+    assert_ok(omprma_free(0, other));
+    assert_true(is_copied(there, BYTES));
+    core_end();
+}
+
+TEST(other_paths_are_taken_where_they_are_asked_for)
+{
+    begin(&(struct core_options){.delay = 1});
+    assert_true(is_copied(there, MIDDLE));
+    assert_true(is_copied(there, BYTES));
+    assert_false(is_copied(there, 64)); /* in a message */
+    core_device(0)->paths.shared = false;
+    assert_false(is_copied(there, BYTES));
+    core_end();
+    begin(&(struct core_options){.delay = 1, .data = DATA_RMA});
+    assert_false(is_copied(there, BYTES));
+    core_end();
+    begin(&(struct core_options){.delay = 1, .data = DATA_TWO_SIDED});
+    assert_false(is_copied(there, BYTES));
+    core_end();
+}
+
+/* A hole, and memory that may not be written. */
+TEST(a_wrong_address_is_an_error)
+{
+    static const uint64_t sizes[] = {MIDDLE, BYTES};
+    omprma_status_t status;
+
+    begin(&(struct core_options){.delay = 1});
+    for (int i = 0; i < 8; i++) {
+        uint64_t bytes = sizes[i % 2];
+        bool out = i / 2 % 2;
+        char *wrong = mmap(NULL, bytes,
+                           i < 4 ? PROT_NONE
+                           : out ? PROT_WRITE
+                                 : PROT_READ,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        if (out)
+            munmap(wrong + bytes - PAGE, PAGE);
+        status = out ? omprma_submit(queue, there, wrong, bytes)
+                     : omprma_retrieve(queue, wrong, there, bytes);
+        assert_int_equal(status, OMPRMA_ERR_ARGUMENT);
+        assert_non_null(strstr(omprma_error(), "device 0"));
+        assert_non_null(strstr(omprma_error(), out ? "submit" : "retrieve"));
+        assert_non_null(strstr(omprma_error(), "memory of the program"));
+        munmap(wrong, bytes);
+        assert_true(is_copied(there, MIDDLE)); /* it is well again */
+    }
+    core_end();
+}
+
+/* Nothing is written to the program's memory after its worker is lost. */
+TEST(a_lost_worker_is_left)
+{
+    begin(&(struct core_options){.delay = 1});
+    assert_ok(omprma_retrieve(queue, back, there, BYTES)); /* a piece of it at least */
+    runtime_lock(runtime_get());
+    peer_lose(core_device(0)->peer, "it was a test");
+    runtime_unlock(runtime_get());
+    memset(back, 3, BYTES);
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
+    assert_all(back, BYTES, 3);
+    omprma_queue_destroy(queue);
+    core_let_go(0);
+    core_stop();
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * test_placement.c: which site a construct goes to, and what is brought there. Devices are this
+ * process, so an exchange changes nothing, and is counted.
+ * Covers: copies.c place/placement.c site/load.c
+ */
+#include <stdlib.h>
+
+#include <omprma_private/common.h>
+
+#include "openmp/device/devices.h"
+#include "openmp/place/copies.h"
+#include "openmp/place/placement.h"
+#include "tests/unit/test.h"
+#include "tests/unit/openmp/maps_fixture.h"
+
+extern int local_omprma_exchanges; /* tests/unit/fake/local_omprma.c */
+extern omprma_exchange_cost_t local_omprma_cost;
+
+enum { TOFROM = MAP_TO | MAP_FROM, SITES = 3 };
+
+__attribute__((constructor)) static void want_placement(void)
+{
+    setenv("OMPRMA_PLACEMENT", "auto", 1);
+    setenv("LOCAL_OMPRMA_DEVICES", "3", 1);
+    local_omprma_cost = (omprma_exchange_cost_t){.round_trip_us = 100, .us_per_mib = 1e8};
+}
+
+static struct placed placed_of(enum construct_kind kind, const struct maps *maps)
+{
+    static const char kernel;
+    return (struct placed){kind, maps, kind == CONSTRUCT_REGION ? &kernel : NULL};
+}
+
+/* Begins a construct on a site, NULL: where it is placed, without a kernel. */
+static struct work *begin(enum construct_kind kind, struct list *list, struct device *site)
+{
+    struct maps maps = maps_of(list);
+    const struct placed placed = placed_of(kind, &maps);
+    pthread_mutex_lock(&device->space->lock);
+    struct device *chosen = site ? site : placement_choose(device, &placed);
+    struct work *work = work_begin_locked(chosen, NULL, WORK_FLIGHT);
+    assert_true(maps_are_valid(work, &maps) && placement_bring(work, &placed));
+    assert_true(kind == CONSTRUCT_LEAVE    ? maps_settle(work, &maps)
+                : kind == CONSTRUCT_UPDATE ? maps_update(work, &maps)
+                                           : maps_enter(work, &maps));
+    assert_true(kind != CONSTRUCT_REGION || maps_settle(work, &maps));
+    assert_true(placement_pin(work));
+    pthread_mutex_unlock(&device->space->lock);
+    assert_true(work_depart(work));
+    return work;
+}
+
+static int end(struct work *work)
+{
+    int site = work->site->index;
+    assert_true(work_finish(work));
+    return site;
+}
+
+static int go(enum construct_kind kind, struct list list, struct device *site)
+{
+    return end(begin(kind, &list, site));
+}
+
+static uint64_t present(const void *begin)
+{
+    struct mapped *mapped;
+    pthread_mutex_lock(&device->space->lock);
+    assert_int_equal(mapping_find(&device->space->mapping, (uintptr_t)begin, 1, &mapped),
+                     OVERLAP_INSIDE);
+    uint64_t sites = mapped_present(mapped);
+    pthread_mutex_unlock(&device->space->lock);
+    return sites;
+}
+
+static int exchanges_since(int *before)
+{
+    int count = local_omprma_exchanges - *before;
+    *before = local_omprma_exchanges;
+    return count;
+}
+
+static double a[1000], b[1000], c[1000];
+
+TEST(test_one_device_has_all_sites)
+{
+    assert_int_equal(devices_made(), 1);
+    assert_int_equal(devices_sites(), SITES);
+    assert_int_equal(device->space->sites, SITES);
+    for (int i = 0; i < SITES; i++) {
+        assert_ptr_equal(device_of_site(i)->space, device->space);
+        assert_int_equal(device_of_site(i)->number, 0);
+    }
+}
+
+/* Mapped anew: round the sites. Regions go where their data is. */
+TEST(test_data_is_spread_and_regions_follow_it)
+{
+    double *all[] = {a, b, c};
+    int before = local_omprma_exchanges, site[3];
+    for (int i = 0; i < 3; i++)
+        site[i] = go(CONSTRUCT_ENTER, list_of(all[i], sizeof(a), MAP_TO), NULL);
+    assert_true(site[0] != site[1] && site[1] != site[2] && site[0] != site[2]);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(present(all[i]), 1 << site[i]);
+        assert_int_equal(go(CONSTRUCT_REGION, list_of(all[i], sizeof(a), TOFROM), NULL), site[i]);
+        assert_int_equal(go(CONSTRUCT_UPDATE, list_of(all[i], sizeof(a), MAP_FROM), NULL), site[i]);
+        assert_int_equal(go(CONSTRUCT_LEAVE, list_of(all[i], sizeof(a), MAP_FROM), NULL), site[i]);
+    }
+    assert_int_equal(exchanges_since(&before), 0);
+}
+
+/* Readers have a copy each, a writer the only one. */
+TEST(test_readers_share_and_a_writer_is_alone)
+{
+    int before = local_omprma_exchanges;
+    go(CONSTRUCT_ENTER, list_of(a, sizeof(a), MAP_TO), device_of_site(1));
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < SITES; i++)
+            go(CONSTRUCT_REGION, list_of(a, sizeof(a), MAP_TO), device_of_site(i));
+    assert_int_equal(exchanges_since(&before), SITES - 1);
+    assert_int_equal(present(a), 7);
+    go(CONSTRUCT_REGION, list_of(a, sizeof(a), TOFROM), device_of_site(2));
+    assert_int_equal(exchanges_since(&before), 0);
+    assert_int_equal(present(a), 4);
+    go(CONSTRUCT_REGION, list_of(a, sizeof(a), MAP_IMPLICIT), device_of_site(0)); /* may write */
+    assert_int_equal(exchanges_since(&before), 1);
+    assert_int_equal(present(a), 1);
+    go(CONSTRUCT_UPDATE, list_of(a, 8, MAP_TO), device_of_site(1)); /* of a part */
+    assert_int_equal(exchanges_since(&before), 1);
+    assert_int_equal(present(a), 2);
+    go(CONSTRUCT_LEAVE, list_of(a, sizeof(a), MAP_FROM), device_of_site(1));
+    assert_int_equal(exchanges_since(&before), 0);
+}
+
+/* What a pointer in a range leads to is used with it, and by nobody else's leave. */
+TEST(test_pointers_lead_on)
+{
+    static struct {
+        double *next;
+    } head = {b};
+    struct list list = list_of(&head, sizeof(head), MAP_TO);
+    int before = local_omprma_exchanges;
+    go(CONSTRUCT_ENTER, list, device_of_site(0));
+    add(&list, &head.next, b, sizeof(b), MAP_TO | MAP_PTR_AND_OBJ);
+    go(CONSTRUCT_ENTER, list, device_of_site(0));
+    go(CONSTRUCT_REGION, list_of(&head, sizeof(head), MAP_TO), device_of_site(1));
+    assert_int_equal(exchanges_since(&before), 2);
+    assert_int_equal(present(&head), 3);
+    assert_int_equal(present(b), 2);
+    go(CONSTRUCT_LEAVE, list, device_of_site(1));
+    go(CONSTRUCT_LEAVE, list_of(&head, sizeof(head), MAP_FROM), device_of_site(1));
+}
+
+/* A writer in flight: who comes to another site waits for it. */
+TEST(test_writers_in_flight_are_followed)
+{
+    struct list list = list_of(a, sizeof(a), TOFROM);
+    go(CONSTRUCT_ENTER, list_of(a, sizeof(a), MAP_TO), device_of_site(0));
+    struct work *first = begin(CONSTRUCT_REGION, &list, device_of_site(0));
+    struct work *second = begin(CONSTRUCT_REGION, &list, device_of_site(1));
+    assert_non_null(second->bringers);
+    assert_non_null(first->event); /* recorded for the bringer */
+    end(second);
+    end(first);
+    go(CONSTRUCT_LEAVE, list_of(a, sizeof(a), MAP_FROM), NULL);
+}
+
+/* A site with work ahead loses to one without, once that is worth what has to be brought. */
+TEST(test_busy_sites_cost)
+{
+    struct load load = {.until_ns = 0};
+    struct loaded loaded[2];
+    int64_t usual = 50000000;
+    assert_int_equal(load_wait(&load), 0);
+    load_begin(&load, &loaded[0], &usual);
+    load_begin(&load, &loaded[1], &usual);
+    assert_in_range(load_wait(&load), 1, 100000000);
+    load_end(&load, &loaded[0]);
+    assert_true(usual < 50000000); /* it took less */
+    assert_int_equal(load.under_way, 1);
+    load_end(&load, &loaded[1]);
+    assert_int_equal(load_wait(&load), 0);
+    assert_int_equal(load.regions, 2);
+}
+
+/* Where its data goes over a slow link, a region waits rather for a site that has it. */
+TEST(test_slow_links_cost)
+{
+    enum { LARGE = 1 << 20 };
+    static char large[LARGE];
+    int before = local_omprma_exchanges;
+    int64_t usual = 10000000000; /* far more than 1 MiB to site 1 takes, and less than to site 2 */
+    struct loaded loaded[2];
+    go(CONSTRUCT_ENTER, list_of(large, LARGE, MAP_TO), device_of_site(0));
+    load_begin(&device_of_site(0)->site.load, &loaded[0], &usual);
+    load_begin(&device_of_site(1)->site.load, &loaded[1], &usual);
+    assert_int_not_equal(go(CONSTRUCT_REGION, list_of(large, LARGE, MAP_TO), NULL), 2);
+    assert_int_equal(exchanges_since(&before), 0);
+    load_end(&device_of_site(1)->site.load, &loaded[1]);
+    assert_int_equal(go(CONSTRUCT_REGION, list_of(large, LARGE, MAP_TO), NULL), 1);
+    assert_int_equal(exchanges_since(&before), 1);
+    load_end(&device_of_site(0)->site.load, &loaded[0]);
+    go(CONSTRUCT_LEAVE, list_of(large, LARGE, MAP_FROM), device_of_site(0));
+}
+
+/* Last: nothing is placed any more. */
+TEST(test_the_end_brings_all_to_the_first)
+{
+    int before = local_omprma_exchanges;
+    go(CONSTRUCT_ENTER, list_of(a, sizeof(a), MAP_TO), device_of_site(1));
+    go(CONSTRUCT_ENTER, list_of(b, sizeof(b), MAP_TO), device_of_site(2));
+    assert_true(placement_end("a test says so"));
+    assert_true(placement_end("it is said once"));
+    assert_int_equal(exchanges_since(&before), 2);
+    assert_int_equal(present(a), 1);
+    assert_int_equal(present(b), 1);
+    assert_int_equal(go(CONSTRUCT_REGION, list_of(a, sizeof(a), TOFROM), NULL), 0);
+    assert_int_equal(exchanges_since(&before), 0);
+}
+
+TEST_EACH(set_up, tear_down)
