@@ -370,6 +370,7 @@ static omprma_status_t finish_start(struct runtime *runtime)
     }
     if (status == OMPRMA_OK && runtime->config.progress_thread)
         status = background_want(runtime, 1);
+    access_start();
     return status;
 }
 
@@ -607,7 +608,6 @@ static omprma_status_t connect_and_measure(struct runtime *runtime, struct phase
     phase_next(phase, "measuring", limit_ns);
     runtime->times.measure = clock_ns();
     status = finish_start(runtime);
-    access_start();
     runtime->times.ready = clock_ns();
     return status;
 }

@@ -126,6 +126,8 @@ TEST(it_is_the_first_arena)
 TEST(other_paths_are_taken_where_they_are_asked_for)
 {
     begin(&(struct core_options){.delay = 1});
+    core_choose(0, 64, true);
+    assert_true(is_copied(there, 65));
     assert_true(is_copied(there, MIDDLE));
     assert_true(is_copied(there, BYTES));
     assert_false(is_copied(there, 64)); /* in a message */
