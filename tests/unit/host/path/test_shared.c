@@ -142,7 +142,7 @@ TEST(other_paths_are_taken_where_they_are_asked_for)
     core_end();
 }
 
-/* A hole, and memory that may not be written. */
+/* Memory that may not be read at its end, and memory that may not be written. */
 TEST(a_wrong_address_is_an_error)
 {
     static const uint64_t sizes[] = {MIDDLE, BYTES};
@@ -159,7 +159,7 @@ TEST(a_wrong_address_is_an_error)
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
         if (out)
-            munmap(wrong + bytes - PAGE, PAGE);
+            assert_int_equal(mprotect(wrong + bytes - PAGE, PAGE, PROT_NONE), 0);
         status = out ? omprma_submit(queue, there, wrong, bytes)
                      : omprma_retrieve(queue, wrong, there, bytes);
         assert_int_equal(status, OMPRMA_ERR_ARGUMENT);
