@@ -101,20 +101,16 @@ static omprma_status_t append_side(const struct packed *packed, const struct pie
     return queue_append_command(piece->queue[to], OPERATION_COMMAND, &record, operation);
 }
 
-/* Between memory of the program and a slot. A little comes back with the answer. */
+/* Between memory of the program and a slot. */
 static omprma_status_t append_move(const struct packed *packed, const struct piece *piece,
                                    bool submit)
 {
     struct omprma_queue *queue = piece->queue[submit];
     uint64_t bytes = bytes_of(packed, piece);
     void *here = packed_here(packed, piece);
-    struct hop hop = hop_of_program(queue, submit, piece->slot[0], here, bytes, true);
     struct operation *moved = NULL;
-    omprma_status_t status;
+    omprma_status_t status = submit_part(queue, submit, piece->slot[0], here, bytes, true, &moved);
 
-    if (!submit && bytes <= queue->device->paths.inline_retrieve_fused)
-        return path_inline.append(&hop, &moved);
-    status = submit_part(queue, submit, piece->slot[0], here, bytes, true, &moved);
     operation_drop(pieces_operations(&packed->pieces), moved);
     return status;
 }

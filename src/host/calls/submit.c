@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * submit.c: submit, retrieve and fill, public functions of omprma.h: each checks its range, lets
- * operations end that use the same memory of the program, chooses a path by what was measured and
- * what can be (move()), and appends one hop that way.
+ * operations end that use the same memory of the program, and appends one hop by the path that
+ * path_pick() gives, or the one that adapt.c tries in place of that.
  */
 #include "host/calls/submit.h"
 
@@ -29,265 +29,124 @@ omprma_status_t submit_settle_host(struct omprma_queue *queue, const void *host,
     return call_check_queue(queue); /* it may have failed meanwhile */
 }
 
-/* ---- hops ---- */
+/* ---- one copy ---- */
 
-static omprma_status_t append_inline(const struct hop *hop)
-{
-    struct operation *operation;
-    omprma_status_t status = path_inline.append(hop, &operation);
-
-    if (status == OMPRMA_OK)
-        observe_inline(hop->queue->device->runtime->observers, hop->queue, hop_data(hop),
-                       hop->bytes);
-    return status;
-}
-
-/* What somebody wants to know of a transfer: when it is over; what it takes, of one that the caller
- * waits for, or of one that stands behind commands. */
-enum wanted { WANTED_NOTHING, WANTED_RESULT, WANTED_WAITED, WANTED_TIME };
-
-static enum wanted wanted_of(const struct omprma_queue *queue, bool timed)
-{
-    return !timed ? WANTED_NOTHING : queue_is_idle(queue) ? WANTED_WAITED : WANTED_TIME;
-}
-
-/* *operation: a reference. */
-static omprma_status_t append_held(const struct path_ops *path, const struct hop *hop,
-                                   struct operation **operation)
+/* *operation: a reference. `result`: a worker that has a part in it says when it is over, and
+ * begins none of the same queue before. */
+static omprma_status_t append(const struct path_ops *path, const struct hop *hop, bool result,
+                              struct operation **operation)
 {
     omprma_status_t status = path->append(hop, operation);
 
-    if (status == OMPRMA_OK)
-        operation_hold(*operation);
-    return status;
-}
-
-/* With a result the worker says when this transfer is over, and begins none of the same queue
- * before. *operation: a reference. */
-static omprma_status_t append_two_sided(const struct hop *hop, enum wanted wanted,
-                                        struct operation **operation)
-{
-    struct omprma_queue *queue = hop->queue;
-    omprma_status_t status;
-
-    if (wanted == WANTED_TIME) { /* the worker says when all before it is over */
-        queue_want(queue, queue->appended);
-        queue_seal(queue);
-    }
-    status = append_held(&path_two_sided, hop, operation);
     if (status != OMPRMA_OK)
         return status;
-    if (wanted >= WANTED_WAITED)
-        adapt_watch(*operation, wanted == WANTED_WAITED);
-    if (wanted != WANTED_NOTHING)
-        queue_want(queue, queue->appended);
-    queue_flush(queue); /* let the data move while the caller goes on */
+    operation_hold(*operation);
+    if (result && path->flushes)
+        queue_want(hop->queue, hop->queue->appended);
     return OMPRMA_OK;
-}
-
-static omprma_status_t move_two_sided(const struct hop *hop, enum wanted wanted)
-{
-    struct operation *operation;
-    omprma_status_t status = append_two_sided(hop, wanted, &operation);
-
-    if (status == OMPRMA_OK)
-        operation_drop(&hop->queue->device->runtime->operations, operation);
-    return status;
 }
 
 /* The source of a small submit may be on the caller's stack: if its data has not left when the call
  * ends, it has to stand somewhere else. */
-static omprma_status_t keep_small_source(struct omprma_queue *queue, struct operation *put)
+static void keep_small_source(struct omprma_queue *queue, struct operation *put)
 {
     const void *source = put->move.transfer.local;
     void *copy;
 
     if (operation_has_ended(put))
-        return OMPRMA_OK;
+        return;
     copy = put->state == OPERATION_APPENDED ? malloc(put->host_bytes) : NULL;
     if (!copy) { /* it is on its way, or there is no memory: wait for it */
         queue_settle(queue);
-        return OMPRMA_OK;
+        return;
     }
     put->move.transfer.local = put->move.copy = memcpy(copy, source, put->host_bytes);
     put->host_at = (uint64_t)(uintptr_t)copy;
-    return OMPRMA_OK;
 }
 
-/* A move that was appended begins, if the caller's data is to leave; drops the reference. */
-static omprma_status_t begin_move(const struct hop *hop, struct operation *move)
+/* The caller's data leaves while it goes on. */
+static void begin(const struct hop *hop, struct operation *operation)
 {
-    struct omprma_queue *queue = hop->queue;
-    omprma_status_t status = OMPRMA_OK;
+    bool moves = operation->kind == OPERATION_TRANSFER;
 
-    if (hop_is_submit(hop) || move->by->copies)
-        queue_advance(queue);
-    if (hop_is_submit(hop) && hop->bytes <= OMPRMA_COPIED_SUBMIT)
-        status = keep_small_source(queue, move);
-    operation_drop(&queue->device->runtime->operations, move);
-    return status;
-}
-
-/* Where memory of the program is not there, Open MPI would try for ever to copy it. */
-static omprma_status_t check_small(const struct hop *hop)
-{
-    const struct hop_end *here = hop_is_submit(hop) ? &hop->from : &hop->to;
-
-    return hop->bytes > OMPRMA_COPIED_SUBMIT /* it has been looked at */
-               ? OMPRMA_OK
-               : memory_check_now(hop->queue->device, (const void *)(uintptr_t)here->at, hop->bytes,
-                                  !hop_is_submit(hop));
-}
-
-static omprma_status_t move_one_sided(const struct hop *hop, enum wanted wanted)
-{
-    struct operation *operation;
-    omprma_status_t status = check_small(hop);
-
-    if (status == OMPRMA_OK)
-        status = append_held(&path_put_get, hop, &operation);
-    if (status != OMPRMA_OK)
-        return status;
-    if (wanted >= WANTED_WAITED)
-        adapt_watch(operation, wanted == WANTED_WAITED);
-    return begin_move(hop, operation);
-}
-
-static omprma_status_t move_shared(const struct hop *hop)
-{
-    struct operation *operation;
-    omprma_status_t status = append_held(&path_shared, hop, &operation);
-
-    return status == OMPRMA_OK ? begin_move(hop, operation) : status;
-}
-
-static omprma_status_t move_staged(const struct hop *hop)
-{
-    struct omprma_queue *queue = hop->queue;
-    struct operation *operation;
-    omprma_status_t status = append_held(&path_staged, hop, &operation);
-
-    if (status != OMPRMA_OK)
-        return status;
-    if (hop_is_submit(hop))
-        queue_advance(queue);
-    operation_drop(&queue->device->runtime->operations, operation);
-    return OMPRMA_OK;
-}
-
-/* It begins at once, or when a look finds that it may. */
-static omprma_status_t move_by_thread(const struct hop *hop)
-{
-    struct operation *operation;
-    omprma_status_t status = path_thread.append(hop, &operation);
-
-    if (status == OMPRMA_OK)
+    if (operation->by->flushes)
         queue_flush(hop->queue);
-    return status;
+    else if (moves && (hop_is_submit(hop) || operation->by->copies))
+        queue_advance(hop->queue);
+    if (moves && hop_is_reused(hop))
+        keep_small_source(hop->queue, operation);
 }
 
-static omprma_status_t move(struct hop *hop)
+enum { KNOWN_MOST = 256 << 10 /* to look at more takes as long as the copy itself */ };
+
+/* What this process copies may be looked at only once. Where memory that is handed on is not there,
+ * Open MPI would try for ever to copy it. */
+static omprma_status_t check_memory(const struct hop *hop, const struct path_ops *path)
+{
+    bool submit = hop_is_submit(hop);
+    const void *here = (const void *)(uintptr_t)(submit ? hop->from.at : hop->to.at);
+    uint64_t known = path->copies ? KNOWN_MOST : path->start ? 0 : OMPRMA_COPIED_SUBMIT;
+
+    return hop->bytes <= known ? memory_check_known(hop->queue->device, here, hop->bytes, !submit)
+                               : memory_check_now(hop->queue->device, here, hop->bytes, !submit);
+}
+
+static omprma_status_t append_copy(const struct hop *hop)
 {
     struct omprma_queue *queue = hop->queue;
-    bool staged = device_is_staged(queue->device), submit = hop_is_submit(hop), timed = false;
-    bool one_sided;
-    enum wanted wanted;
-    omprma_status_t status;
+    bool timed, waited;
+    const struct path_ops *path = adapt_pick(hop, path_pick(NULL, hop), &timed);
+    struct operation *operation;
+    omprma_status_t status = check_memory(hop, path);
 
-    if (queue->unwaited && path_thread.takes(hop))
-        return move_by_thread(hop);
-    if (path_shared.takes(hop))
-        return move_shared(hop);
-    one_sided =
-        hop_there(hop)->arena && !staged && adapt_one_sided(queue, submit, hop->bytes, &timed);
-    wanted = wanted_of(queue, timed);
-    if (!one_sided && submit && hop->bytes <= OMPRMA_COPIED_SUBMIT)
-        /* The caller may reuse the source at once, so a small one travels in the message. */
-        return append_inline(hop);
-    if (staged)
-        return move_staged(hop);
-    if (one_sided)
-        status = move_one_sided(hop, wanted);
-    else
-        status = move_two_sided(hop, wanted);
-    if (wanted == WANTED_WAITED && status == OMPRMA_OK)
+    if (status != OMPRMA_OK)
+        return status;
+    waited = timed && queue_is_idle(queue);
+    if (timed && !waited && path->flushes) { /* the worker says when all before it is over */
+        queue_want(queue, queue->appended);
+        queue_seal(queue);
+    }
+    status = append(path, hop, timed, &operation);
+    if (status != OMPRMA_OK)
+        return status;
+    if (timed)
+        adapt_watch(operation, waited);
+    begin(hop, operation);
+    operation_drop(&queue->device->runtime->operations, operation);
+    if (waited)
         queue_settle(queue); /* who comes back late would not see when it ends */
-    return status;
+    return OMPRMA_OK;
 }
 
 omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                             void *host, uint64_t bytes, bool arena, struct operation **operation)
 {
     struct hop hop = hop_of_program(queue, submit, address, host, bytes, arena);
+    const struct path_ops *path;
+    omprma_status_t status;
 
-    if (device_is_staged(queue->device))
-        return append_held(&path_staged, &hop, operation);
-    if (path_shared.takes(&hop))
-        return append_held(&path_shared, &hop, operation);
-    if (arena && paths_one_sided(&queue->device->paths, submit, bytes))
-        return append_held(&path_put_get, &hop, operation);
-    return append_two_sided(&hop, WANTED_RESULT, operation);
+    hop.stays = true;
+    path = path_pick(NULL, &hop);
+    status = append(path, &hop, true, operation);
+    if (status == OMPRMA_OK && path->flushes)
+        queue_flush(queue);
+    return status;
 }
 
 /* ---- public functions ---- */
 
-/* Up to how much is looked at only once: that would take as long as the copy. */
-enum { KNOWN_MOST = 256 << 10 };
-
-static omprma_status_t check_memory(const struct hop *hop, const void *host)
-{
-    bool known = hop->bytes <= KNOWN_MOST && path_shared.takes(hop);
-
-    return known ? memory_check_known(hop->queue->device, host, hop->bytes, !hop_is_submit(hop))
-                 : memory_check(hop->queue->device, host, hop->bytes, !hop_is_submit(hop));
-}
-
-/* Takes the lock for a copy, and checks. False: there is nothing to do, or something is wrong; the
- * lock is not held then, and *status is what the call returns. */
-static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t address,
-                       const void *host, size_t bytes, struct hop *hop, omprma_status_t *status)
+/* With the lock. */
+static omprma_status_t check(struct omprma_queue *queue, bool submit, omprma_addr_t address,
+                             const void *host, size_t bytes, bool *arena)
 {
     const char *what = submit ? "submit" : "retrieve";
-    bool arena = false;
-
-    *status = call_begin(queue);
-    if (*status != OMPRMA_OK)
-        return false;
-    if (bytes > 0 && !host)
-        *status = error_set(OMPRMA_ERR_ARGUMENT, "%s: %s of %zu bytes %s NULL",
-                            device_name(queue->device), what, bytes, submit ? "from" : "to");
-    else if (bytes > 0)
-        *status = call_check_range(queue->device, what, address, bytes, &arena);
-    *hop = hop_of_program(queue, submit, address, host, bytes, arena);
-    if (*status == OMPRMA_OK && bytes > 0)
-        *status = check_memory(hop, host);
-    if (*status == OMPRMA_OK && bytes > 0)
-        *status = submit_settle_host(queue, host, bytes, !submit);
-    if (*status != OMPRMA_OK || bytes == 0) {
-        call_end(queue, *status);
-        return false;
-    }
-    return true;
-}
-
-static omprma_status_t submit(struct hop *hop)
-{
-    const struct hop_end *there = hop_there(hop);
-
-    if (hop->bytes <= (there->arena ? there->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT))
-        return append_inline(hop);
-    return move(hop);
-}
-
-omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
-                              size_t bytes)
-{
-    struct hop hop;
     omprma_status_t status;
 
-    if (!begin_copy(queue, true, to, from, bytes, &hop, &status))
-        return status;
-    return call_end(queue, submit(&hop));
+    if (!host)
+        return error_set(OMPRMA_ERR_ARGUMENT, "%s: %s of %zu bytes %s NULL",
+                         device_name(queue->device), what, bytes, submit ? "from" : "to");
+    status = call_check_range(queue->device, what, address, bytes, arena);
+    return status == OMPRMA_OK ? submit_settle_host(queue, host, bytes, !submit) : status;
 }
 
 /* Is there something in the queue behind which the program's memory may be another: what waits for
@@ -298,47 +157,50 @@ static bool queue_awaits_others(const struct omprma_queue *queue)
     return queue->mixed > 0 || queue->watching > queue->answered;
 }
 
-omprma_status_t omprma_submit_in_turn(omprma_queue_t *queue, omprma_addr_t to, const void *from,
-                                      size_t bytes)
+/* The source is read behind all that the queue holds, which a staged submit does anyway. */
+static omprma_status_t await_turn(struct hop *hop)
 {
-    struct hop hop;
-    omprma_status_t status;
+    hop->stays = device_is_staged(hop->queue->device);
+    if (!hop->stays)
+        queue_settle(hop->queue);
+    return call_check_queue(hop->queue);
+}
 
-    if (!begin_copy(queue, true, to, from, bytes, &hop, &status))
+static omprma_status_t copy(struct omprma_queue *queue, bool submit, omprma_addr_t address,
+                            const void *host, size_t bytes, bool in_turn)
+{
+    bool arena = false;
+    struct hop hop;
+    omprma_status_t status = call_begin(queue);
+
+    if (status != OMPRMA_OK)
         return status;
-    if (queue_awaits_others(queue) && device_is_staged(queue->device)) {
-        status = move_staged(&hop); /* which begins behind all of that */
-    } else {
-        if (queue_awaits_others(queue))
-            queue_settle(queue);
-        status = call_check_queue(queue);
-        if (status == OMPRMA_OK)
-            status = submit(&hop);
-    }
+    if (bytes == 0)
+        return call_end(queue, OMPRMA_OK);
+    status = check(queue, submit, address, host, bytes, &arena);
+    hop = hop_of_program(queue, submit, address, host, bytes, arena);
+    if (status == OMPRMA_OK && in_turn && queue_awaits_others(queue))
+        status = await_turn(&hop);
+    if (status == OMPRMA_OK)
+        status = append_copy(&hop);
     return call_end(queue, status);
 }
 
-/* Up to how many bytes of an arena come back in a message: more where one comes back anyway. */
-static uint64_t read_limit(const struct omprma_queue *queue)
+omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
+                              size_t bytes)
 {
-    const struct paths *paths = &queue->device->paths;
-    bool comes = queue->open && queue->hazard >= queue->open_first->number;
+    return copy(queue, true, to, from, bytes, false);
+}
 
-    return comes ? paths->inline_retrieve_fused : paths->inline_retrieve;
+omprma_status_t omprma_submit_in_turn(omprma_queue_t *queue, omprma_addr_t to, const void *from,
+                                      size_t bytes)
+{
+    return copy(queue, true, to, from, bytes, true);
 }
 
 omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
 {
-    struct hop hop;
-    omprma_status_t status;
-
-    if (!begin_copy(queue, false, from, to, bytes, &hop, &status))
-        return status;
-    if (bytes <= (hop.from.arena ? read_limit(queue) : HOP_INLINE_MOST / 4))
-        status = append_inline(&hop);
-    else
-        status = move(&hop);
-    return call_end(queue, status);
+    return copy(queue, false, from, to, bytes, false);
 }
 
 omprma_status_t submit_check_parts(const struct device *device, size_t bytes,
@@ -426,14 +288,15 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
 {
     bool arena = false;
     struct read_parts *copy;
-    struct hop hop;
+    struct operation *read;
+    struct hop hop = hop_of_program(queue, false, from, NULL, bytes, true);
     void *to;
     omprma_status_t status = submit_check_parts(queue->device, bytes, parts, count);
 
     *done = bytes == 0;
     if (status == OMPRMA_OK && bytes > 0)
         status = call_check_range(queue->device, "retrieve", from, bytes, &arena);
-    if (status != OMPRMA_OK || *done || !arena || bytes > read_limit(queue))
+    if (status != OMPRMA_OK || *done || !arena || !path_inline.wants(&hop))
         return status;
     *done = true;
     status = submit_settle_parts(queue, parts, count);
@@ -441,9 +304,9 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
         status = submit_place_parts(queue, parts, count, bytes, &to, &copy);
     if (status != OMPRMA_OK)
         return status;
-    hop = hop_of_program(queue, false, from, to, bytes, true);
+    hop.to.at = (uint64_t)(uintptr_t)to;
     hop.parts = copy;
-    status = append_inline(&hop);
+    status = path_inline.append(&hop, &read);
     if (status != OMPRMA_OK)
         free(copy);
     return status;

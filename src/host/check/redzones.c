@@ -98,7 +98,8 @@ static omprma_status_t read_part(struct device *device, bool small, omprma_addr_
 
     if (bytes == 0)
         return OMPRMA_OK;
-    if ((device->check->crashed || !small) && path_put_get.takes(&hop) && !device_is_staged(device))
+    hop.is_part = true; /* the program has not asked for it */
+    if ((device->check->crashed || !small) && path_put_get.takes(&hop))
         return path_put_get.append(&hop, &operation);
     for (uint64_t at = 0; at < bytes && status == OMPRMA_OK; at += hop.bytes) {
         hop.from.at = from + at;

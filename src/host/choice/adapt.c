@@ -89,25 +89,25 @@ static bool can_time(const struct omprma_queue *queue)
            (runtime->moving == 0 || !queue_is_idle(queue));
 }
 
-bool adapt_one_sided(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed)
+const struct path_ops *adapt_pick(const struct hop *hop, const struct path_ops *path, bool *timed)
 {
-    struct device *device = queue->device;
-    const struct paths *paths = &device->paths;
+    struct omprma_queue *queue = hop->queue;
+    struct adapt_kind *kind = queue->device->paths.adapt;
     struct threshold *threshold;
-    bool one_sided;
+    bool one_sided = path == &path_put_get;
 
     *timed = false;
-    if (!paths->adapt || bytes <= OMPRMA_COPIED_SUBMIT)
-        return paths_one_sided(paths, submit, bytes);
-    threshold = &paths->adapt->threshold[submit ? PATHS_SUBMIT : PATHS_RETRIEVE];
-    one_sided = bytes >= threshold->rma_from;
-    *timed = threshold_is_due(threshold, bytes) && can_time(queue);
-    if (*timed) {
-        one_sided ^= threshold_next(threshold, bytes);
-        device->runtime->watch =
-            (struct adapt_watch){.one_sided = one_sided, .asked_ns = clock_ns()};
-    }
-    return one_sided;
+    if (!kind || hop->bytes <= OMPRMA_COPIED_SUBMIT || (!one_sided && path != &path_two_sided) ||
+        !path_put_get.takes(hop))
+        return path;
+    threshold = &kind->threshold[hop_is_submit(hop) ? PATHS_SUBMIT : PATHS_RETRIEVE];
+    *timed = threshold_is_due(threshold, hop->bytes) && can_time(queue);
+    if (!*timed)
+        return path;
+    one_sided ^= threshold_next(threshold, hop->bytes);
+    queue->device->runtime->watch =
+        (struct adapt_watch){.one_sided = one_sided, .asked_ns = clock_ns()};
+    return one_sided ? &path_put_get : &path_two_sided;
 }
 
 /* ---- the transfer that is timed ---- */

@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #include "host/choice/threshold.h"
-#include "host/queue/queue.h"
+#include "host/path/path.h"
 
 /* Peers that measure alike. */
 struct adapt_kind {
@@ -35,9 +35,9 @@ void adapt_begin(struct device *device);
 
 void adapt_end(struct runtime *runtime);
 
-/* Whether a transfer inside an arena that is not inline goes one-sided. *timed: adapt_watch() it
- * before it is issued. */
-bool adapt_one_sided(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed);
+/* By which path a copy goes that has been given `path`: one-sided or two-sided, it may be the turn
+ * of the other one. *timed: adapt_watch() it before it is issued. */
+const struct path_ops *adapt_pick(const struct hop *hop, const struct path_ops *path, bool *timed);
 
 /* `waited`: its queue was idle, and its end will be waited for at once. */
 void adapt_watch(struct operation *operation, bool waited);

@@ -103,8 +103,11 @@ struct path_ops {
     enum path path;       /* what it counts as in statistics */
     const char *moves[2]; /* what its transfers are called: out, in */
     bool copies;          /* each look moves them on: nobody else does */
+    bool flushes;         /* what it appends leaves at once, so that data moves meanwhile */
     /* Whether data can go this way. */
     bool (*takes)(const struct hop *hop);
+    /* Whether it should, where nobody prefers another path. NULL: whatever it takes. */
+    bool (*wants)(const struct hop *hop);
     /* Appends it. *operation: when that has ended well the data has come; no reference. Where it is
      * in another queue than the hop says, that is a subqueue, which the caller lets go. Errors:
      * HOST_MEMORY. */

@@ -11,6 +11,30 @@ static bool takes(const struct hop *hop)
     return hop_is_of_program(hop) && !hop_there(hop)->staged && hop->bytes <= HOP_INLINE_MOST;
 }
 
+/* What is read from an arena may be longer where a result comes anyway. */
+static uint64_t read_limit(const struct hop *hop)
+{
+    const struct omprma_queue *queue = hop->queue;
+    const struct paths *paths = &hop->from.device->paths;
+    bool comes = queue->open && queue->hazard >= queue->open_first->number;
+
+    return !hop->from.arena ? HOP_INLINE_MOST / 4
+           : comes          ? paths->inline_retrieve_fused
+                            : paths->inline_retrieve;
+}
+
+static uint64_t write_limit(const struct hop *hop)
+{
+    return hop->stays       ? 0
+           : !hop->to.arena ? OMPRMA_COPIED_SUBMIT
+                            : hop->to.device->paths.inline_submit;
+}
+
+static bool wants(const struct hop *hop)
+{
+    return hop->bytes <= (hop_is_submit(hop) ? write_limit(hop) : read_limit(hop));
+}
+
 static omprma_status_t append_write(const struct hop *hop, struct operation **operation)
 {
     bool arena = hop->to.arena;
@@ -37,10 +61,19 @@ static omprma_status_t append(const struct hop *hop, struct operation **operatio
     omprma_status_t status =
         hop_is_submit(hop) ? append_write(hop, operation) : append_read(hop, operation);
 
-    if (status == OMPRMA_OK)
-        hop_carried(hop, &path_inline, *operation);
-    return status;
+    if (status != OMPRMA_OK)
+        return status;
+    hop_carried(hop, &path_inline, *operation);
+    if (!hop->is_part)
+        observe_inline(hop->queue->device->runtime->observers, hop->queue, hop_data(hop),
+                       hop->bytes);
+    return OMPRMA_OK;
 }
 
 const struct path_ops path_inline = {
-    .name = "inline", .path = PATH_INLINE, .takes = takes, .append = append};
+    .name = "inline",
+    .path = PATH_INLINE,
+    .takes = takes,
+    .wants = wants,
+    .append = append,
+};

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * path.c: the list of all paths, in the order in which they are taken where the preferred one
- * cannot be. Those at the end need something that not every hop has.
+ * path.c: the list of all paths, in the order in which they are asked where nobody prefers one.
+ * What no path wants goes by the first one that takes it.
  */
 #include "host/path/path.h"
 
 static const struct path_ops *const paths[] = {
-    &path_copy, &path_two_sided, &path_send,        &path_staged, &path_inline, &path_put_get,
-    &path_put,  &path_get,       &path_application, &path_thread, &path_shared,
+    &path_inline,    &path_copy, &path_staged,      &path_thread, &path_shared, &path_put_get,
+    &path_two_sided, &path_send, &path_application, &path_put,    &path_get,
 };
 
 const struct path_ops *path_pick(const struct path_ops *preferred, const struct hop *hop)
 {
-    if (preferred->takes(hop))
+    const struct path_ops *const *end = paths + sizeof(paths) / sizeof(paths[0]);
+
+    if (preferred && preferred->takes(hop))
         return preferred;
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-        if (paths[i]->takes(hop))
-            return paths[i];
+    for (const struct path_ops *const *path = paths; path < end; path++)
+        if ((*path)->takes(hop) && (!(*path)->wants || (*path)->wants(hop)))
+            return *path;
+    for (const struct path_ops *const *path = paths; path < end; path++)
+        if ((*path)->takes(hop))
+            return *path;
     return NULL;
 }
 

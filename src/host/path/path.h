@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * path.h: the paths that data takes over one link, as objects. Submits, retrieves, exchanges,
- * staged transfers and broadcasts are made of hops: they choose a path for each of them, and the
- * path appends what it needs to a queue. A path is a file of this folder, or shares one with its
- * like, and an entry of the list in path.c; it knows queues, and nothing of the calls that use it.
+ * staged transfers and broadcasts are made of hops: they ask path_pick() for the path of each, and
+ * the path appends what it needs to a queue. A path is a file of this folder, or shares one with
+ * its like, and an entry of the list in path.c; it knows queues, and nothing of the calls that use
+ * it.
  *
  * Thread: with runtime->lock held. Nothing here blocks.
  */
@@ -31,6 +32,8 @@ struct hop {
     struct hop_end from, to;
     uint64_t bytes;
     bool is_part;                   /* of an operation of another queue, which is counted */
+    bool stays;                     /* a submit: its source is used when its turn comes, however
+                                     * little it is */
     const struct path_ops *between; /* staged, between workers: by what from slot to slot */
     struct read_parts *parts; /* of an inline retrieve: where the data goes in place of to.at */
 };
@@ -42,7 +45,8 @@ extern const struct path_ops path_inline, path_put_get, path_two_sided, path_sta
 /* Between workers, or within one. */
 extern const struct path_ops path_copy, path_put, path_get, path_send, path_application;
 
-/* The preferred path if that takes the hop, else the first one of the list that does. */
+/* The preferred path if that takes the hop, else the first one of the list that wants it, else the
+ * first one that takes it. `preferred`: NULL for what the table of the device says (paths.h). */
 const struct path_ops *path_pick(const struct path_ops *preferred, const struct hop *hop);
 
 /* The memory of the device that is at one end of a hop between the program and a worker. */
@@ -54,6 +58,12 @@ static inline const struct hop_end *hop_there(const struct hop *hop)
 static inline bool hop_is_submit(const struct hop *hop)
 {
     return !hop->from.device;
+}
+
+/* The caller may reuse the source as soon as its call returns. */
+static inline bool hop_is_reused(const struct hop *hop)
+{
+    return hop_is_submit(hop) && !hop->stays && hop->bytes <= OMPRMA_COPIED_SUBMIT;
 }
 
 static inline bool hop_is_of_program(const struct hop *hop)

@@ -8,8 +8,15 @@
 
 static bool takes(const struct hop *hop)
 {
-    return hop_is_of_program(hop) && hop_there(hop)->arena &&
-           device_is_one_sided(hop_there(hop)->device);
+    const struct hop_end *there = hop_there(hop);
+
+    return hop_is_of_program(hop) && there->arena && device_is_one_sided(there->device) &&
+           (there->staged || !device_is_staged(there->device));
+}
+
+static bool wants(const struct hop *hop)
+{
+    return paths_one_sided(&hop_there(hop)->device->paths, hop_is_submit(hop), hop->bytes);
 }
 
 static omprma_status_t append(const struct hop *hop, struct operation **operation)
@@ -61,6 +68,7 @@ const struct path_ops path_put_get = {
     .path = PATH_RMA,
     .moves = {"put", "get"},
     .takes = takes,
+    .wants = wants,
     .append = append,
     .may_begin = may_begin,
     .start = start,

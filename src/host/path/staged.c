@@ -98,19 +98,6 @@ static omprma_status_t follow(const struct staged *staged, const struct piece *p
     return last && last->queue != *queue ? queue_append_wait(*queue, last, WAIT_PART) : OMPRMA_OK;
 }
 
-/* What was chosen for as much data in arenas. */
-static const struct path_ops *by_program(const struct device *device, bool submit, uint64_t bytes)
-{
-    return paths_one_sided(&device->paths, submit, bytes) ? &path_put_get : &path_two_sided;
-}
-
-static const struct path_ops *path_of(const struct staged *staged, const struct hop *hop)
-{
-    if (!hop_is_of_program(hop))
-        return path_pick(staged->between ? staged->between : &path_copy, hop);
-    return path_pick(by_program(hop_there(hop)->device, hop_is_submit(hop), hop->bytes), hop);
-}
-
 /* *last: the step before, and this one then; a reference. */
 static omprma_status_t append_step(const struct staged *staged, const struct piece *piece,
                                    const struct hop_end *from, const struct hop_end *to,
@@ -120,13 +107,14 @@ static omprma_status_t append_step(const struct staged *staged, const struct pie
                       .from = *from,
                       .to = *to,
                       .bytes = piece->amount,
-                      .is_part = true};
+                      .is_part = true,
+                      .stays = true};
     struct operation *step = NULL;
     omprma_status_t status =
         follow(staged, piece, from->device ? from->device : to->device, *last, &hop.queue);
 
     if (status == OMPRMA_OK)
-        status = path_of(staged, &hop)->append(&hop, &step);
+        status = path_pick(staged->between, &hop)->append(&hop, &step);
     if (status != OMPRMA_OK)
         return status;
     operation_drop(pieces_operations(&staged->pieces), *last);
@@ -275,6 +263,18 @@ static struct staged *create(const struct hop *hop)
     return staged;
 }
 
+/* What the pieces of a submit or retrieve go by, between the program and a slot. */
+static enum path path_of_pieces(const struct hop *hop, uint64_t bytes)
+{
+    struct device *device = hop_there(hop)->device;
+    struct hop piece = *hop;
+
+    *(hop_is_submit(hop) ? &piece.to : &piece.from) = slot_of(device, device->staging.base);
+    piece.bytes = bytes;
+    piece.stays = true;
+    return path_pick(NULL, &piece)->path;
+}
+
 /* The memory of the program is used as operation->move.transfer says when a piece is begun. */
 static omprma_status_t append_transfer(const struct hop *hop, struct operation **operation)
 {
@@ -296,7 +296,7 @@ static omprma_status_t append_transfer(const struct hop *hop, struct operation *
         free(staged);
         return status;
     }
-    (*operation)->move.path = by_program(device, hop_is_submit(hop), staged->piece_bytes)->path;
+    (*operation)->move.path = path_of_pieces(hop, staged->piece_bytes);
     return OMPRMA_OK;
 }
 
@@ -395,7 +395,13 @@ static omprma_status_t append(const struct hop *hop, struct operation **operatio
                                   : append_exchange(hop, &path_staged, operation);
 }
 
-const struct path_ops path_staged = {.name = "staged", .takes = takes, .append = append};
+static bool wants(const struct hop *hop)
+{
+    return !hop_is_reused(hop);
+}
+
+const struct path_ops path_staged = {
+    .name = "staged", .takes = takes, .wants = wants, .append = append};
 
 static omprma_status_t append_through_program(const struct hop *hop, struct operation **operation)
 {

@@ -20,6 +20,11 @@ static bool takes(const struct hop *hop)
            there->device->peer->local && !device_is_staged(there->device);
 }
 
+static bool wants(const struct hop *hop)
+{
+    return hop->queue->unwaited;
+}
+
 static omprma_status_t append(const struct hop *hop, struct operation **operation)
 {
     struct transfer transfer = hop_transfer(hop, 0);
@@ -89,7 +94,9 @@ const struct path_ops path_thread = {
     .name = "thread",
     .path = PATH_THREAD,
     .moves = {"copy by a thread", "copy by a thread"},
+    .flushes = true,
     .takes = takes,
+    .wants = wants,
     .append = append,
     .start = start,
     .progress = progress,

@@ -15,6 +15,11 @@ static bool takes(const struct hop *hop)
     return hop_is_of_program(hop) && (there->staged || !device_is_staged(there->device));
 }
 
+static bool wants(const struct hop *hop)
+{
+    return !hop_is_reused(hop);
+}
+
 static omprma_status_t append(const struct hop *hop, struct operation **operation)
 {
     struct runtime *runtime = hop->queue->device->runtime;
@@ -92,7 +97,9 @@ const struct path_ops path_two_sided = {
     .name = "two-sided",
     .path = PATH_TWO_SIDED,
     .moves = {"two-sided transfer", "two-sided transfer"},
+    .flushes = true,
     .takes = takes,
+    .wants = wants,
     .append = append,
     .start = start,
     .progress = progress,

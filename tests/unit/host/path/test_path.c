@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_path.c: which path takes which hop; and a path that only this file knows is ordered, named,
- * counted, failed and abandoned as the others are.
+/* test_path.c: which path takes which hop, and which one is given to it; and a path that only this
+ * file knows is ordered, named, counted, failed and abandoned as the others are.
  * Covers: path.c inline.c two_sided.c */
 #include "tests/unit/test.h"
 #include <stdio.h>
@@ -333,5 +333,49 @@ TEST(every_hop_has_its_paths)
     CHECK_TAKES(&hop, &path_send, &path_application);
     hop.to.device = device;
     CHECK_TAKES(&hop, &path_copy);
+    core_end();
+}
+
+static const char *picked(bool submit, uint64_t bytes, bool arena, bool stays)
+{
+    struct hop hop = hop_of_program(queue, submit, there, data, bytes, arena);
+
+    hop.stays = stays;
+    return path_pick(NULL, &hop)->name;
+}
+
+/* A small submit whose source may be used again leaves in a message where the table says nothing
+ * better. */
+TEST(the_table_says_which_path_is_taken)
+{
+    enum { LITTLE = 64 };
+    struct device *device;
+
+    begin();
+    device = core_device(0);
+    core_choose(0, LITTLE, true);
+    runtime_lock(runtime_get());
+    assert_string_equal(picked(true, LITTLE, true, false), "inline");
+    assert_string_equal(picked(true, LITTLE, true, true), "rma");
+    assert_string_equal(picked(true, LITTLE + 1, true, false), "rma");
+    assert_string_equal(picked(false, LITTLE, true, false), "inline");
+    assert_string_equal(picked(false, LITTLE + 1, true, false), "rma");
+    assert_string_equal(picked(true, OMPRMA_COPIED_SUBMIT, false, false), "inline");
+    assert_string_equal(picked(true, BYTES, false, false), "two-sided");
+    device->paths.inline_retrieve_fused = BYTES; /* nothing is in the message yet */
+    assert_string_equal(picked(false, LITTLE + 1, true, false), "rma");
+    runtime_unlock(runtime_get());
+    core_choose(0, LITTLE, false);
+    runtime_lock(runtime_get());
+    assert_string_equal(picked(true, BYTES, true, false), "two-sided");
+    assert_string_equal(picked(true, OMPRMA_COPIED_SUBMIT, true, false), "inline");
+    assert_string_equal(picked(true, OMPRMA_COPIED_SUBMIT, true, true), "two-sided");
+    assert_string_equal(picked(false, LITTLE + 1, true, false), "two-sided");
+    device->staging.count = 1; /* as if the device could not be touched */
+    assert_string_equal(picked(true, BYTES, true, false), "staged");
+    assert_string_equal(picked(true, OMPRMA_COPIED_SUBMIT, true, false), "inline");
+    assert_string_equal(picked(true, LITTLE, true, true), "staged");
+    device->staging.count = 0;
+    runtime_unlock(runtime_get());
     core_end();
 }
