@@ -100,6 +100,68 @@ int main(int count, char **)
     throw count;
 }
 C
+cat >"$folder/objects.cc" <<'C'
+#include <cassert>
+#include <cstdlib>
+#include <omp.h>
+#include <string>
+struct shape {
+    virtual int sides() { return 0; }
+    virtual ~shape() {}
+};
+struct square : shape {
+    int sides() override { return 4; }
+};
+int main(int count, char **words)
+{
+    int got = 0, length = -count;
+    double **rows = (double **)calloc(4, sizeof(double *)), *row = (double *)calloc(4, sizeof(double));
+    std::string text = "longer than what a string holds by itself, so on the heap";
+    square object;
+    shape *any = &object;
+    long hidden[4] = {0, (long)row}; /* other.cc has one of that name, which the region does not see */
+    for (int i = 0; i < 4; i++)
+        rows[i] = row;
+    switch (words[1][0]) {
+    case '0':
+#pragma omp target map(tofrom : rows[0 : 4])
+        rows[2][1] = 3;
+        break;
+    case '1':
+#pragma omp target map(tofrom : got) map(to : text)
+        got = text[count];
+        break;
+    case '2':
+#pragma omp target map(tofrom : got) map(to : any[0 : 1])
+        got = any->sides();
+        break;
+    case '3':
+#pragma omp target map(tofrom : row[0 : length])
+        row[1] = 3;
+        break;
+    case '4':
+        free(omp_target_alloc(80, 0));
+        break;
+    case '5':
+#pragma omp target map(tofrom : got)
+        assert(got == count);
+        break;
+    case '6':
+#pragma omp target map(tofrom : got) map(to : hidden)
+        got = *(double *)hidden[1];
+        break;
+    }
+    return got;
+}
+C
+cat >"$folder/other.cc" <<'C'
+struct tree {
+    struct {
+        tree *left, *right;
+    } link;
+};
+extern "C" bool has_right(tree *hidden) { return hidden->link.right; }
+C
 echo 'int helper(int x) { return x; }' >"$folder/helper.c"
 cat >"$folder/lacks.c" <<'C'
 int helper(int x);
@@ -296,6 +358,19 @@ for version in 14 19 22; do
     build wrong.c -O1 || exit 1
     crashes "a FILE without -g, $version" ', a FILE, which regions cannot use: .*; compile with -g to see the line$' \
         -n 1 "$folder/program" 2
+    build objects.cc -g -O1 "$folder/other.cc" || exit 1
+    crashes "rows, $version" 'to which "rows\[i\]" points, .*: add map\(tofrom: rows\[i\]\[0:n\]\), for each i' \
+        -n 1 "$folder/program" 0
+    crashes "a string, $version" 'to which "text" points, .*take a pointer, p = text.data\(\)' -n 1 "$folder/program" 1
+    crashes "a virtual function, $version" "the program's table of virtual functions, by \"any->_vptr.shape\": an object" \
+        -n 1 "$folder/program" 2
+    crashes "a length below zero, $version" 'to which "row" points, and of which "row\[0 ?: ?length\]" maps nothing: the length' \
+        -n 1 "$folder/program" 3
+    crashes "free() of device memory, $version" 'right in front of memory of device 0 \([^,]*\): is it freed by free\(\)\?' \
+        -n 1 "$folder/program" 4
+    crashes "a pointer without a name, $version" 'to which a pointer in "hidden" \(at byte 8\) leads' -n 1 "$folder/program" 6
+    crashes "an assertion, $version" 'main:[0-9]* called abort at objects.cc:[0-9]+$' -n 1 "$folder/program" 5
+    check "an assertion, $version, frames" "$(grep -cE 'note:   #0 (__GI_)?_*assert_fail ' "$folder/out")" 1
     build throws.cc -g || exit 1
     crashes "an exception, $version" 'called abort, by std::terminate\(\): did an exception leave the region' \
         -n 1 "$folder/program"

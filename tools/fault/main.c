@@ -201,6 +201,17 @@ static const char *function_of(Dwfl_Module *module, Dwarf_Die *unit, Dwarf_Addr 
     return name ? name : dwfl_module_addrname(module, pc);
 }
 
+/* What lies below it, libc's way of ending the process, tells nobody anything. */
+static bool ends_process(const char *name)
+{
+    static const char *const names[] = {"abort", "__GI_abort", "__assert_fail",
+                                        "__GI___assert_fail", "std::terminate()"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static void frame_print(Dwfl_Module *module, Dwarf_Addr pc)
 {
     Dwarf_Addr bias = 0;
@@ -228,6 +239,8 @@ static void frame_print(Dwfl_Module *module, Dwarf_Addr pc)
     }
     if (fault.count > 0 && strcmp(words, fault.name) == 0)
         return; /* clang's function around it, or a recursion */
+    if (!fault.seen_image && ends_process(words))
+        fault.count = 0;
     snprintf(fault.name, sizeof(fault.name), "%s", words);
     snprintf(fault.lines[fault.count], sizeof(fault.lines[0]), "#%d %.300s%s%.300s", fault.count,
              words, *where ? (is_image(module) ? " at " : " in ") : "", where);

@@ -4,6 +4,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,7 +58,9 @@ static bool member_at(Dwarf_Die *structure, uint64_t offset, const char *between
         Dwarf_Attribute attribute;
         Dwarf_Word at = 0, bytes = sizeof(void *);
         int tag = dwarf_tag(&child);
-        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !type_of(&child, &type))
+        bool is_static = dwarf_hasattr(&child, DW_AT_declaration);
+        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || is_static ||
+            !type_of(&child, &type))
             continue;
         if (dwarf_attr(&child, DW_AT_data_member_location, &attribute))
             dwarf_formudata(&attribute, &at);
@@ -91,6 +94,14 @@ struct search {
     size_t room;
 };
 
+/* Is it an array of pointers, or does it point to one? */
+static bool is_of_pointers(Dwarf_Die type)
+{
+    int tag = dwarf_tag(&type);
+    return (tag == DW_TAG_pointer_type || tag == DW_TAG_array_type) && type_of(&type, &type) &&
+           dwarf_tag(&type) == DW_TAG_pointer_type;
+}
+
 static bool variable_has(const struct search *search, Dwarf_Die *die, char *name, size_t room)
 {
     bool pointer = false, array = false;
@@ -103,6 +114,10 @@ static bool variable_has(const struct search *search, Dwarf_Die *die, char *name
     if (*search->variable ? strcmp(own, search->variable) != 0
                           : dwarf_aggregate_size(&type, &bytes) != 0 || bytes != search->bytes)
         return false;
+    if (is_of_pointers(type)) {
+        snprintf(name, room, "%s[i]", own);
+        return true;
+    }
     if (!structure_of(&type, &pointer, &array))
         return false;
     if (dwarf_aggregate_size(&type, &bytes) == 0 && bytes > 0 && offset >= bytes)
@@ -121,7 +136,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The line where a function of the region's file begins; 0: it is another file's. */
+/* The line where a function of the region's file begins; INT_MAX, behind all regions: it is another
+ * file's, whose variables the region does not see. */
 static int function_line(const struct search *search, Dwarf_Die *function)
 {
     const char *file = dwarf_decl_file(function);
@@ -131,7 +147,7 @@ static int function_line(const struct search *search, Dwarf_Die *function)
         file = dwarf_diename(&unit);
     if (!file || strcmp(base_name(file), search->file) != 0 ||
         dwarf_decl_line(function, &line) != 0)
-        return 0;
+        return INT_MAX;
     return line;
 }
 

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <omprma_private/owner.h>
 #include <omprma_private/say.h>
@@ -83,17 +84,32 @@ static void take_course(int number, siginfo_t *info, void *context)
         raise(number);
 }
 
+/* free() and its like look in front of what they are given. */
+static bool is_in_front(uintptr_t address, char words[OWNER_WORDS])
+{
+    enum { FRONT_BYTES = 16 };
+    return owner_words(address + FRONT_BYTES, words) >= 0;
+}
+
 static void handle(int number, siginfo_t *info, void *context)
 {
     char words[OWNER_WORDS], line[OWNER_WORDS + 256];
-    if (info->si_code <= 0 || owner_words((uintptr_t)info->si_addr, words) < 0) {
+    uintptr_t address = (uintptr_t)info->si_addr;
+    bool inside = info->si_code > 0 && owner_words(address, words) >= 0;
+    if (!inside && (info->si_code <= 0 || !is_in_front(address, words))) {
         take_course(number, info, context);
         return;
     }
-    snprintf(line, sizeof(line),
-             "the program, or a library that it called, used address %p itself: that is %s: copy "
-             "it (target update, omp_target_memcpy), or use the address on the host",
-             info->si_addr, words);
+    if (inside)
+        snprintf(line, sizeof(line),
+                 "the program, or a library that it called, used address %p itself: that is %s: "
+                 "copy it (target update, omp_target_memcpy), or use the address on the host",
+                 info->si_addr, words);
+    else
+        snprintf(line, sizeof(line),
+                 "the program, or a library that it called, used address %p itself, right in front "
+                 "of %.*s: is it freed by free()? omp_target_free() does that",
+                 info->si_addr, (int)strcspn(words, ","), words);
     omprma_say(OMPRMA_SAY_ERROR, line);
     omprma_say(OMPRMA_SAY_END, "");
     sigaction(number, &before, NULL);

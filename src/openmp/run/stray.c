@@ -173,7 +173,15 @@ static bool pointer_words(const struct candidate *found, const char *place, char
     return false;
 }
 
-static bool words_make(const struct candidate *found, const char *place, char *words, size_t room)
+/* A pointer of which a clause maps no byte, although it names a section? */
+static bool is_section(const struct candidate *found)
+{
+    struct name name = name_of(found->name);
+    return !found->in && is_named(found->name) && memchr(name.text, '[', (size_t)name.length);
+}
+
+static bool words_make(const struct candidate *found, uintptr_t address, const char *place,
+                       char *words, size_t room)
 {
     char text[TEXT_BYTES];
     bool known = pointer_words(found, place, text);
@@ -197,17 +205,38 @@ static bool words_make(const struct candidate *found, const char *place, char *w
                  text, text);
         return true;
     }
-    inner = strstr(text, "->_flags");
+    inner = strstr(text, "_vptr");
     if (inner) {
-        *inner = 0;
+        snprintf(
+            words, room,
+            ", the program's table of virtual functions, by \"%s\": an object that the program "
+            "made has no virtual functions in a region: make it there, or call the function by "
+            "its full name",
+            text);
+        return true;
+    }
+    inner = strstr(text, "->_flags");
+    if (inner || (!found->in && stray_is_file(address))) {
+        text[inner ? (size_t)(inner - text) : strlen(text)] = 0;
         snprintf(words, room,
                  ", the FILE to which \"%s\" points, and which regions cannot use: print to stdout "
                  "or stderr there, or write the file outside of the region",
                  text);
         return true;
     }
-    snprintf(words, room, ", to which \"%s\" points, and which is not mapped: add map(tofrom: %s%s",
-             text, text, is_fortran(place) ? ")" : "[0:n])");
+    if (is_section(found)) {
+        struct name name = name_of(found->name);
+        snprintf(
+            words, room,
+            ", to which \"%s\" points, and of which \"%.*s\" maps nothing: the length there is "
+            "0 or less",
+            text, name.length, name.text);
+        return true;
+    }
+    snprintf(words, room,
+             ", to which \"%s\" points, and which is not mapped: add map(tofrom: %s%s%s", text,
+             text, is_fortran(place) ? ")" : "[0:n])",
+             strstr(text, "[i]") ? ", for each i: by target enter data in a loop" : "");
     return true;
 }
 
@@ -230,7 +259,7 @@ bool stray_words(const struct crash *crash, uintptr_t address, const char *said,
     }
     pthread_mutex_unlock(&crash->device->space->lock);
     return best.value && place_find(crash->where, said, place) &&
-           words_make(&best, place, words, room);
+           words_make(&best, address, place, words, room);
 }
 
 bool stray_is_file(uintptr_t address)
