@@ -179,13 +179,33 @@ jobs() {
     echo $((gib < 1 ? 1 : gib < cores ? gib : cores))
 }
 
-# build_or_die LOG PRESET TARGET [CMAKE-ARGUMENT...]: configures the preset and builds the target.
-# What that prints goes into the log, whose end is shown where it fails.
+# show_steps LOG: stdin goes into the log. Of ninja's "[12/345]" a terminal sees one line that changes, anything
+# else a line for every quarter.
+show_steps() {
+    local line step all part quarter=0 wide=
+    while IFS= read -r line; do
+        printf '%s\n' "$line" >&3
+        [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+        step=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+        part=$((step * 4 / all))
+        if [ -t 1 ]; then
+            printf '\r  step %s of %s ' "$step" "$all"
+            wide=yes
+        elif [ "$part" -gt "$quarter" ]; then
+            echo "  step $step of $all"
+        fi
+        quarter=$part
+    done 3>"$1"
+    [ -z "$wide" ] || echo
+}
+
+# build_or_die LOG PRESET TARGET [CMAKE-ARGUMENT...]: configures the preset and builds the target, and shows
+# how far that is, to a caller with pipefail. What it prints goes into the log, whose end is shown where it fails.
 build_or_die() {
     local log=$1 preset=$2 target=$3
     mkdir -p "$(dirname "$log")"
     { cmake --preset "$preset" "${@:4}" &&
-        cmake --build --preset "$preset" --target "$target" -j "$(jobs)"; } >"$log" 2>&1 || {
+        cmake --build --preset "$preset" --target "$target" -j "$(jobs)"; } 2>&1 | show_steps "$log" || {
         tail -n 40 "$log" >&2
         die "the build failed; see $log"
     }
