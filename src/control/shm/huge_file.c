@@ -2,8 +2,8 @@
 /*
  * huge_file.c: who mounts a file system of memory says by himself whether it has huge pages. Every
  * user may do that in a name space of his own. A child is there for that moment only: it has this
- * process's files, so the file is open here when it has ended; nothing else of the mount stays, and
- * nobody sees it.
+ * process's descriptors, so the mount is open here when it has ended, where nobody else sees it.
+ * Each file is then made in it without another process, and also while kernels run.
  */
 #define _GNU_SOURCE
 #include "control/shm/huge_file.h"
@@ -27,8 +27,8 @@ enum { STACK_BYTES = 64 << 10 };
 
 struct mounting {
     unsigned user, group;
-    int file; /* -1: */
-    int code; /* why */
+    int mount; /* -1: */
+    int code;  /* why */
 };
 
 static bool write_line(const char *path, const char *line)
@@ -68,16 +68,12 @@ static int mount_memory(void)
 }
 
 /* In the child. */
-static int open_there(void *data)
+static int mount_there(void *data)
 {
     struct mounting *mounting = data;
-    int mount = stay_oneself(mounting) ? mount_memory() : -1;
 
-    if (mount >= 0)
-        mounting->file = openat(mount, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    mounting->mount = stay_oneself(mounting) ? mount_memory() : -1;
     mounting->code = errno;
-    if (mount >= 0)
-        close(mount);
     return 0;
 }
 
@@ -90,7 +86,7 @@ static void run_child(struct mounting *mounting, char *stack_end)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    child = clone(open_there, stack_end, flags, mounting);
+    child = clone(mount_there, stack_end, flags, mounting);
     if (child < 0)
         mounting->code = errno;
     while (child >= 0 && waitpid(child, NULL, __WALL) < 0 && errno == EINTR)
@@ -98,27 +94,51 @@ static void run_child(struct mounting *mounting, char *stack_end)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-int huge_file_make(size_t bytes)
+/* -1: see errno. */
+static int mount_once(void)
 {
     /* Both processes have it; the child's stack grows down from its end. */
     const size_t room = STACK_BYTES;
     struct mounting *mounting =
         mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int file, code;
+    int mount, code;
 
     if (mounting == MAP_FAILED)
         return -1;
     *mounting =
-        (struct mounting){.user = geteuid(), .group = getegid(), .file = -1, .code = ECHILD};
+        (struct mounting){.user = geteuid(), .group = getegid(), .mount = -1, .code = ECHILD};
     run_child(mounting, (char *)mounting + room);
-    file = mounting->file;
+    mount = mounting->mount;
     code = mounting->code;
     munmap(mounting, room);
+    errno = code;
+    return mount;
+}
+
+/* What was refused once is not tried again. -1: see errno. */
+static int mount_of_process(void)
+{
+    static int mount = -1, refused;
+
+    if (mount < 0 && !refused) {
+        mount = mount_once();
+        refused = mount < 0 ? errno : 0;
+    }
+    errno = refused;
+    return mount;
+}
+
+int huge_file_make(size_t bytes)
+{
+    int mount = mount_of_process(), file = -1, code;
+
+    if (mount >= 0)
+        file = openat(mount, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0 && ftruncate(file, (off_t)bytes) != 0) {
         code = errno;
         close(file);
         file = -1;
+        errno = code;
     }
-    errno = code;
     return file;
 }

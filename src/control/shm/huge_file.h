@@ -4,7 +4,8 @@
  * anonymous memory does. Those of memfd_create() get small ones wherever shmem_enabled is "never",
  * which is mostly so.
  *
- * Thread: one at a time. Blocks: for about as long as a process takes to begin and end.
+ * Thread: one at a time. Blocks: the first time, for about as long as a process takes to begin and
+ * end. From then on this process has a descriptor of the mount open.
  */
 #ifndef OMPRMA_CONTROL_SHM_HUGE_FILE_H
 #define OMPRMA_CONTROL_SHM_HUGE_FILE_H
