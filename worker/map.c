@@ -11,7 +11,10 @@
 #include "worker/map.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/log.h"
@@ -147,18 +150,43 @@ void *map_wished(size_t length, void *wish, const void *below, bool huge)
     return start;
 }
 
-/* In halves where something is there already. */
-void map_nothing(uintptr_t begin, size_t length)
+/* False: something is there. Where the kernel does not know the flag, they stay as they are. */
+static bool take_hole(uintptr_t begin, uintptr_t end)
 {
-    enum { LEAST = 64 << 10 };
-    size_t half = length / 2 & ~(size_t)(LEAST - 1);
-    void *start = mmap((void *)begin, length, PROT_NONE,
+    void *start = mmap((void *)begin, end - begin, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
-    if (start != MAP_FAILED && (uintptr_t)start != begin)
-        munmap(start, length); /* the kernel does not know the flag: they stay as they are */
-    if (start != MAP_FAILED || errno != EEXIST || half == 0)
-        return;
-    map_nothing(begin, half);
-    map_nothing(begin + half, length - half);
+    if (start == MAP_FAILED)
+        return errno != EEXIST;
+    if ((uintptr_t)start != begin)
+        munmap(start, end - begin);
+    return true;
+}
+
+/* Those between what is there, which may be terabytes. */
+static void take_holes(uintptr_t begin, uintptr_t end)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    uintptr_t low, high;
+    char *line = NULL;
+    size_t room = 0;
+
+    while (maps && begin < end && getline(&line, &room, maps) > 0) {
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &low, &high) != 2 || high <= begin)
+            continue;
+        if (low > begin)
+            take_hole(begin, low < end ? low : end);
+        begin = high;
+    }
+    if (begin < end)
+        take_hole(begin, end);
+    free(line);
+    if (maps)
+        fclose(maps);
+}
+
+void map_nothing(uintptr_t begin, size_t length)
+{
+    if (!take_hole(begin, begin + length))
+        take_holes(begin, begin + length);
 }
