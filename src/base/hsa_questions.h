@@ -23,7 +23,10 @@ enum hsa_question {
     /* struct hsa_symbols_question -> struct hsa_symbols: what a module holds */
     HSA_ASK_SYMBOLS,
     /* uint64_t module -> nothing: unloads it; what it held must not be used any more */
-    HSA_ASK_UNLOAD
+    HSA_ASK_UNLOAD,
+    /* struct hsa_addresses -> nothing: code that is loaded later has no variables there, as far as
+     * nothing is there now and the runtime takes addresses from the system */
+    HSA_ASK_AVOID
 };
 
 /* What a fact is of. `index` counts ISAs and pools. */
@@ -52,6 +55,10 @@ struct hsa_facts {
 struct hsa_symbols_question {
     uint64_t module;
     uint32_t first, reserved; /* the first that is wanted */
+};
+
+struct hsa_addresses {
+    uint64_t begin, bytes; /* whole pages */
 };
 
 struct hsa_symbols {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <omprma_private/owner.h>
+
 #include "hsa/executable.h"
 #include "hsa/gpu.h"
 #include "hsa/lanes.h"
@@ -15,7 +17,7 @@
 
 enum {
     ANSWER_BYTES = 64 << 10,
-    PLACES_TRIED = 4 /* for code whose variables are at addresses that are used here, too */
+    PLACES_TRIED = 8 /* for code whose variables are at addresses that are used here, too */
 };
 
 /* ---- what the worker says ------------------------------------------------------------------- */
@@ -165,17 +167,54 @@ static hsa_status_t load(struct gpu *gpu, const void *image, size_t bytes, struc
     return HSA_STATUS_SUCCESS;
 }
 
-/* A variable whose address means something else here, too; NULL: none. */
-static const struct symbol *find_clash(const struct loaded *loaded)
+/* Whether nothing else here has a variable's addresses. */
+static bool is_apart(struct loaded *loaded, const struct hsa_symbol *about)
+{
+    return !memory_is_elsewhere(loaded->gpu, about->address, about->bytes);
+}
+
+/* Sees to it that it stays so. Memory of GPUs is kept anyway; where a variable is in there, blocks
+ * tell. */
+static bool stays_apart(struct loaded *loaded, const struct hsa_symbol *about)
+{
+    omprma_addr_t block;
+    uint64_t bytes;
+
+    return omprma_owner(about->address, &block, &bytes) >= 0 ||
+           keep_add(&loaded->keep, about->address, about->bytes);
+}
+
+/* The first variable that is not so; NULL: none. */
+static const struct symbol *find_variable(struct loaded *loaded,
+                                          bool (*is_so)(struct loaded *loaded,
+                                                        const struct hsa_symbol *about))
 {
     for (uint32_t i = 0; i < loaded->count; i++) {
         const struct hsa_symbol *about = &loaded->symbols[i].about;
 
-        if (about->kind != HSA_SYMBOL_KIND_KERNEL && about->bytes > 0 &&
-            memory_is_elsewhere(loaded->gpu, about->address, about->bytes))
+        if (about->kind != HSA_SYMBOL_KIND_KERNEL && about->bytes > 0 && !is_so(loaded, about))
             return &loaded->symbols[i];
     }
     return NULL;
+}
+
+/* A variable whose address means something else here, too; NULL: none, and so it stays. */
+static const struct symbol *find_clash(struct loaded *loaded)
+{
+    const struct symbol *clash = find_variable(loaded, is_apart);
+
+    return clash ? clash : find_variable(loaded, stays_apart);
+}
+
+/* The worker keeps from its runtime what this process has there: that may be gigabytes, and what is
+ * loaded next would lie beside the first one. If it does not hear of it, the next one may clash. */
+static void tell_taken(const struct loaded *loaded, const struct symbol *clash)
+{
+    struct hsa_addresses range = {0};
+
+    range.begin = omprma_addresses_taken(clash->about.address, clash->about.bytes, &range.bytes);
+    if (range.bytes > 0)
+        device_ask(loaded->gpu->device, HSA_ASK_AVOID, &range, sizeof(range), NULL, 0);
 }
 
 /* Copies name memory by address alone, and the loader of a worker's runtime puts variables where it
@@ -191,7 +230,10 @@ hsa_status_t loaded_make(struct gpu *gpu, const void *image, size_t bytes, struc
         result = load(gpu, image, bytes, &made[count]);
         if (result != HSA_STATUS_SUCCESS)
             break;
-        clash = find_clash(made[count++]);
+        clash = find_clash(made[count]);
+        if (clash)
+            tell_taken(made[count], clash);
+        count++;
     } while (clash && count < PLACES_TRIED);
     if (result == HSA_STATUS_SUCCESS && clash) {
         report_error(
@@ -221,6 +263,7 @@ void loaded_free(struct loaded *loaded)
     if (gpu_usable(gpu) == HSA_STATUS_SUCCESS)
         result_of(gpu, device_ask(gpu->device, HSA_ASK_UNLOAD, &loaded->module,
                                   sizeof(loaded->module), NULL, 0));
+    keep_clear(&loaded->keep);
     free(loaded->symbols);
     free(loaded);
 }

@@ -15,6 +15,7 @@
 
 #include "base/hsa_abi.h"
 #include "base/hsa_questions.h"
+#include "hsa/keep.h"
 #include "hsa/kernel.h"
 
 struct gpu;
@@ -33,6 +34,7 @@ struct loaded {
     uint64_t module;
     uint32_t count;
     struct symbol *symbols;
+    struct keep keep; /* addresses of its variables */
 };
 
 struct executable {

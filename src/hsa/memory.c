@@ -21,6 +21,8 @@
 #include "hsa/pool.h"
 #include "hsa/result.h"
 
+enum { APART_TRIES = 16 };
+
 struct farewell {
     struct farewell *next;
     hsa_amd_deallocation_callback_t callback;
@@ -125,12 +127,10 @@ void memory_drop_variables(struct gpu *gpu, const void *part_of)
     }
 }
 
-static bool is_of_other(const struct gpu *gpu, omprma_addr_t address)
+static bool is_of_other(const struct gpu *gpu, omprma_addr_t address, size_t bytes)
 {
-    struct block block;
-
     for (int i = 0; i < gpu_count(); i++)
-        if (gpu_at(i) != gpu && blocks_find(memory_of(gpu_at(i)), address, &block))
+        if (gpu_at(i) != gpu && blocks_overlap(memory_of(gpu_at(i)), address, bytes))
             return true;
     return false;
 }
@@ -154,11 +154,36 @@ bool memory_is_elsewhere(const struct gpu *gpu, omprma_addr_t address, size_t by
 {
     omprma_addr_t last = address + bytes - 1;
 
-    return is_of_other(gpu, address) || is_of_other(gpu, last) || is_mapped(address) ||
-           is_mapped(last);
+    return is_of_other(gpu, address, bytes) || is_mapped(address) || is_mapped(last);
 }
 
 /* ---- allocation ----------------------------------------------------------------------------- */
+
+/* omprma knows nothing of variables, which may lie where it has memory of a GPU of another worker.
+ * What has one of them in it is held while other memory is asked for. */
+static omprma_status_t alloc_apart(const struct gpu *gpu, size_t bytes, struct block *block)
+{
+    struct block held[APART_TRIES];
+    omprma_status_t status;
+    int count = 0;
+
+    do {
+        status = block_alloc(gpu->device, bytes, POOL_GRANULE, block);
+        if (status != OMPRMA_OK || !is_of_other(gpu, block->address, bytes))
+            break;
+        held[count++] = *block;
+    } while (count < APART_TRIES);
+    if (count == APART_TRIES) {
+        report_error(
+            "HSA: memory of GPU %d would be at addresses of variables on other GPUs; start "
+            "the run again",
+            gpu->ordinal);
+        status = OMPRMA_ERR_DEVICE_MEMORY;
+    }
+    while (count > 0)
+        omprma_free(gpu->device, held[--count].given);
+    return status;
+}
 
 static hsa_status_t device_allocate(struct gpu *gpu, size_t bytes, uint32_t flags, void **address)
 {
@@ -168,7 +193,7 @@ static hsa_status_t device_allocate(struct gpu *gpu, size_t bytes, uint32_t flag
     if (!owner)
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     owner->flags = flags;
-    hsa_status_t status = result_of(gpu, block_alloc(gpu->device, bytes, POOL_GRANULE, &block));
+    hsa_status_t status = result_of(gpu, alloc_apart(gpu, bytes, &block));
     if (status != HSA_STATUS_SUCCESS) {
         free(owner);
         return status;

@@ -9,6 +9,7 @@
 #include "base/hsa_questions.h"
 #include "worker/gpu/question.h"
 #include "worker/hsa/hsa.h"
+#include "worker/map.h"
 
 /* ---- the device ---- */
 
@@ -117,6 +118,16 @@ static omprma_status_t ask_unload(struct hsa *hsa, const struct backend_ask *ask
     return status == OMPRMA_OK ? rocr_module_unload(hsa, module) : status;
 }
 
+static omprma_status_t ask_avoid(const struct backend_ask *ask)
+{
+    struct hsa_addresses range = {0};
+    omprma_status_t status = gpu_question_take(ask, &range, sizeof(range), 0);
+
+    if (status == OMPRMA_OK && range.bytes > 0)
+        map_nothing(range.begin, range.bytes);
+    return status;
+}
+
 omprma_status_t rocr_answer(struct gpu *gpu, struct backend_ask *ask)
 {
     struct hsa *hsa = hsa_of(gpu);
@@ -132,6 +143,8 @@ omprma_status_t rocr_answer(struct gpu *gpu, struct backend_ask *ask)
         return ask_symbols(hsa, ask);
     case HSA_ASK_UNLOAD:
         return ask_unload(hsa, ask);
+    case HSA_ASK_AVOID:
+        return ask_avoid(ask);
     default:
         return error_set(OMPRMA_ERR_UNSUPPORTED, "HSA devices do not know question %u", ask->what);
     }

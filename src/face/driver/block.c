@@ -88,6 +88,16 @@ bool blocks_find(struct blocks *blocks, omprma_addr_t address, struct block *blo
     return inside;
 }
 
+bool blocks_overlap(struct blocks *blocks, omprma_addr_t address, size_t bytes)
+{
+    const struct block range = {.address = address, .bytes = bytes};
+
+    pthread_mutex_lock(&blocks->lock);
+    bool there = overlaps(blocks, &range);
+    pthread_mutex_unlock(&blocks->lock);
+    return there;
+}
+
 /* Under the lock. */
 static bool block_remove(struct blocks *blocks, struct block *found, struct block *block)
 {

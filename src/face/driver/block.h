@@ -45,6 +45,9 @@ enum block_result blocks_add(struct blocks *blocks, const struct block *block);
 /* The block that the address lies in. False: none. */
 bool blocks_find(struct blocks *blocks, omprma_addr_t address, struct block *block);
 
+/* Is any byte of the range in a block? */
+bool blocks_overlap(struct blocks *blocks, omprma_addr_t address, size_t bytes);
+
 /* Takes out the one that begins there, if it is a piece of that (NULL: by itself). False: none. */
 bool blocks_take(struct blocks *blocks, omprma_addr_t address, const void *part_of,
                  struct block *block);

@@ -4,6 +4,7 @@
 #include <omprma_private/owner.h>
 
 #include "host/core/device.h"
+#include "host/memory/addresses.h"
 
 int omprma_owner(omprma_addr_t address, omprma_addr_t *block, uint64_t *bytes)
 {
@@ -21,4 +22,9 @@ int omprma_owner(omprma_addr_t address, omprma_addr_t *block, uint64_t *bytes)
             return i;
     }
     return -1;
+}
+
+omprma_addr_t omprma_addresses_taken(omprma_addr_t address, uint64_t bytes, uint64_t *length)
+{
+    return addresses_taken(address, bytes, ADDRESSES_HOLE, length);
 }

@@ -20,9 +20,8 @@
 #include "host/queue/issue.h"
 
 enum {
-    WISHES = 4,          /* where an arena is asked for before the worker chooses */
-    WORKER_PAGE = 65536, /* the largest page of a worker, or more */
-    HOLE = 64 << 20 /* a smaller one is no place for arenas. Stacks are further from the rest */
+    WISHES = 4,         /* where an arena is asked for before the worker chooses */
+    WORKER_PAGE = 65536 /* the largest page of a worker, or more */
 };
 
 /* Waits until no change of what the worker has attached is under way. */
@@ -96,7 +95,7 @@ static omprma_status_t ask(struct device *device, uint64_t bytes, uint64_t wish,
     struct wire_record record = {.code = WIRE_GROW, .word = {bytes, wish}};
 
     if (taken)
-        record.word[2] = addresses_taken(taken, bytes, HOLE, &record.word[3]);
+        record.word[2] = addresses_taken(taken, bytes, ADDRESSES_HOLE, &record.word[3]);
     settle(device);
     return device_command(device, &record, base, NULL, 0);
 }

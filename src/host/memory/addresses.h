@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A smaller hole is no place for memory of a device. Stacks are further from the rest. */
+enum { ADDRESSES_HOLE = 64 << 20 };
+
 struct addresses {
     struct kept {
         uint64_t begin, bytes;

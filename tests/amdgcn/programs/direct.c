@@ -3,11 +3,15 @@
  * direct.c: direct WHAT: a plain program for the HSA interface, compiled with the real runtime's
  * headers, for kernels that the stand-in has itself. WHAT is "data": on every GPU copies, kernels
  * and signals that depend on each other, and symbols; "owners": addresses tell whose memory is;
- * "touch": touches memory of a GPU, and must
- * not live; "stray": a copy to memory that is not locked; "fault": a kernel that faults, with a
- * handler, and "abort": without. Says "right" when all is.
+ * "crowded": the same where this process has most addresses; "touch": touches memory of a GPU, and
+ * must not live; "stray": a copy to memory that is not locked; "fault": a kernel that faults, with
+ * a handler, and "abort": without. Says "right" when all is.
  */
 #include "hsa_program.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/mman.h>
 
 enum { BYTES = 300000 };
 
@@ -50,22 +54,30 @@ static void chain(const struct gpu *gpu)
     OK(hsa_amd_memory_pool_free(words));
 }
 
-static void fill_and_variable(const struct gpu *gpu)
+static void *variable_of(const struct gpu *gpu)
 {
     hsa_executable_symbol_t symbol = symbol_of(gpu, "standin_number");
-    void *memory = allocate(gpu->memory, 4096);
     uint64_t address, number = 0;
-    uint32_t bytes, word = 0;
+    uint32_t bytes;
 
-    OK(hsa_amd_memory_fill(memory, 0x12345678, 1024));
-    OK(hsa_memory_copy(&word, (char *)memory + 4092, 4));
-    CHECK(word == 0x12345678);
     OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS,
                                       &address));
     OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE, &bytes));
     CHECK(bytes == 8);
     OK(hsa_memory_copy(&number, (void *)(uintptr_t)address, 8));
     CHECK(number == 7);
+    return (void *)(uintptr_t)address;
+}
+
+static void fill_and_variable(const struct gpu *gpu)
+{
+    void *memory = allocate(gpu->memory, 4096);
+    uint32_t word = 0;
+
+    OK(hsa_amd_memory_fill(memory, 0x12345678, 1024));
+    OK(hsa_memory_copy(&word, (char *)memory + 4092, 4));
+    CHECK(word == 0x12345678);
+    variable_of(gpu);
     OK(hsa_amd_memory_pool_free(memory));
 }
 
@@ -135,8 +147,10 @@ static void owners(void)
             uint32_t number = (uint32_t)(k * GPUS_MOST + i);
 
             blocks[i][k] = allocate(gpus[i].memory, BLOCK_BYTES);
-            OK(hsa_memory_copy(blocks[i][k] + BLOCK_BYTES - 4, &number, 4));
+            OK(hsa_amd_memory_fill(blocks[i][k], number, BLOCK_BYTES / 4));
         }
+    for (int i = 0; i < count; i++)
+        variable_of(&gpus[i]);
     for (int k = 0; k < BLOCKS; k++)
         for (int i = 0; i < count; i++) {
             uint32_t number = 0;
@@ -146,6 +160,55 @@ static void owners(void)
             CHECK(number == (uint32_t)(k * GPUS_MOST + i));
             OK(hsa_amd_memory_pool_free(blocks[i][k]));
         }
+}
+
+/* ---- few addresses ---- */
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+static const uintptr_t CROWDED_FROM = 0x7e0000000000, CROWDED_MOST = 0x800000000000,
+                       LEFT = 32 << 20;
+
+static void take_addresses(uintptr_t from, uintptr_t to)
+{
+    from = (from > CROWDED_FROM ? from : CROWDED_FROM) + LEFT;
+    if (to > LEFT && to - LEFT > from)
+        mmap((void *)from, to - LEFT - from, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+/* All that Linux would give to processes first, but what is in use and a little around that: what a
+ * worker's driver is given, too, is then used in this process. */
+static void crowd(void)
+{
+    static char lines[1 << 20];
+    FILE *maps = fopen("/proc/self/maps", "re");
+    size_t bytes = fread(lines, 1, sizeof(lines) - 1, maps);
+    uintptr_t before = 0, begin, end;
+
+    CHECK(bytes > 0 && bytes < sizeof(lines) - 1);
+    fclose(maps);
+    for (const char *line = lines; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &begin, &end) != 2 || begin > CROWDED_MOST)
+            break;
+        take_addresses(before, begin);
+        before = end;
+    }
+}
+
+/* Nothing comes where a variable is. */
+static void check_kept(void)
+{
+    for (int i = 0; i < count; i++) {
+        void *page = (void *)((uintptr_t)variable_of(&gpus[i]) & ~(uintptr_t)4095);
+
+        CHECK(mmap(page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+                   0) == MAP_FAILED &&
+              errno == EEXIST);
+    }
 }
 
 /* ---- faults ---- */
@@ -223,6 +286,8 @@ int main(int words, char **word)
 
     if (strcmp(what, "none") == 0)
         none();
+    if (strcmp(what, "crowded") == 0)
+        crowd();
     start();
     CHECK((count == 0) == (strcmp(what, "empty") == 0));
     if (strcmp(what, "touch") == 0)
@@ -233,7 +298,9 @@ int main(int words, char **word)
         bad_packet();
     else if (strcmp(what, "fault") == 0 || strcmp(what, "abort") == 0)
         fault(what[0] == 'f');
-    if (strcmp(what, "owners") == 0)
+    if (strcmp(what, "crowded") == 0)
+        check_kept();
+    if (strcmp(what, "owners") == 0 || strcmp(what, "crowded") == 0)
         owners();
     for (int i = 0; i < count; i++) {
         for (int round = 0; round < 20; round++)

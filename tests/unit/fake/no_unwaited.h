@@ -49,6 +49,13 @@ int omprma_owner(omprma_addr_t address, omprma_addr_t *block, uint64_t *bytes)
     return -1;
 }
 
+omprma_addr_t omprma_addresses_taken(omprma_addr_t address, uint64_t bytes, uint64_t *length)
+{
+    (void)address, (void)bytes;
+    *length = 0;
+    return 0;
+}
+
 int omprma_share(char *words, size_t room)
 {
     snprintf(words, room, "%s", "");

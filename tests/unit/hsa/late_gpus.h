@@ -402,6 +402,13 @@ int omprma_owner(omprma_addr_t address, omprma_addr_t *block, uint64_t *bytes)
     return late_device(address);
 }
 
+omprma_addr_t omprma_addresses_taken(omprma_addr_t address, uint64_t bytes, uint64_t *length)
+{
+    (void)address, (void)bytes;
+    *length = 0;
+    return 0;
+}
+
 omprma_status_t omprma_fault_address(int device, omprma_addr_t *address)
 {
     *address = 0x1000 + (omprma_addr_t)device;
