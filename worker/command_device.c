@@ -18,6 +18,10 @@ enum backend_step command_begin_grow(struct stream *stream, struct command *comm
     struct worker_device *device = stream->device;
     const uint64_t *word = command->record.word;
 
+    omprma_status_t status = command_memory(command, sizeof(struct shm_address), "for an answer");
+
+    if (status != OMPRMA_OK)
+        return command_over(command, status);
     if (word[3] > 0)
         map_nothing(word[2], word[3]);
     return device->backend->grow(device, &command->job, word[0], word[1]);
@@ -25,8 +29,13 @@ enum backend_step command_begin_grow(struct stream *stream, struct command *comm
 
 void command_end_grow(struct stream *stream, struct command *command)
 {
+    struct shm_address *file = command->memory;
+
     command->job.status = session_note_arena(stream->session, stream->device, command->job.value,
                                              command->record.word[0]);
+    *file = worker_device_file(stream->device, command->job.value);
+    command->data = file;
+    command->data_bytes = file->pid ? sizeof(*file) : 0;
 }
 
 enum backend_step command_begin_release(struct stream *stream, struct command *command)

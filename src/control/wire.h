@@ -17,7 +17,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 19,
+    WIRE_VERSION = 20,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
@@ -44,7 +44,8 @@ enum wire_code {
                    * wire_queue() makes it, operation */
     WIRE_RESET,   /* forget the queue's failure */
     WIRE_GROW,    /* attach an arena: bytes, where it is to begin or 0, addresses that it is not to
-                   * have: where they begin, how many; result: address */
+                   * have: where they begin, how many; result: address | tail: struct shm_address of
+                   * the file behind it, if the program can map that */
     WIRE_RELEASE, /* detach an arena: address, bytes */
     WIRE_LOAD,    /* load an image that lies in an arena: address, image bytes, names bytes,
                    * symbol count; names follow the image, addresses are written over them */

@@ -42,7 +42,7 @@ static omprma_status_t make(struct memory *memory, uint64_t bytes, uint64_t wish
     const struct place_memory where = {.huge_pages = memory->huge_pages,
                                        .below = datapath_below(memory->path),
                                        .wish = (void *)(uintptr_t)wish,
-                                       .file = memory->shared && memory->count == 0 ? file : NULL};
+                                       .file = memory->shared ? file : NULL};
     omprma_status_t status = place_map(memory->place, bytes, &where, mapped);
 
     if (status != OMPRMA_OK)

@@ -20,7 +20,7 @@ struct memory {
     struct datapath *path; /* NULL: nothing to attach to. Outlives the arenas */
     const struct place *place;
     bool huge_pages;
-    bool shared; /* the first arena lies in a file that the program can map */
+    bool shared; /* arenas lie in files that the program can map */
     struct quota
         *quota; /* with other programs; NULL: the memory is this one's alone. Outlives it */
     uint64_t quota_bytes;             /* of all programs together */

@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "control/shm/arena.h"
 
 const char *device_name(const struct device *device)
 {
@@ -22,15 +21,10 @@ const char *device_name(const struct device *device)
     return text;
 }
 
-/* Where it cannot be, data goes by other paths. */
-static void map_first_arena(struct device *device)
+void device_map(struct device *device, const struct shm_address *file, uint64_t base,
+                uint64_t bytes)
 {
-    const struct world_device *about = &device->about;
-
-    if (!about->file.pid)
-        return;
-    device->mapped = arena_open(&about->file, about->arena, about->arena_bytes);
-    if (!device->mapped)
+    if (file->pid && !mapped_add(&device->mapped, file, base, bytes))
         log_write(LOG_CHOICE, "%s: its memory cannot be mapped: %s", device_name(device),
                   strerror(errno));
 }
@@ -77,7 +71,7 @@ omprma_status_t device_make(struct peer *peer, int index, const struct world_dev
     if (status == OMPRMA_OK)
         status = take_first_arena(device);
     if (status == OMPRMA_OK)
-        map_first_arena(device);
+        device_map(device, &about->file, about->arena, about->arena_bytes);
     if (status != OMPRMA_OK) {
         device_free(device);
         return status;
@@ -97,7 +91,7 @@ void device_free(struct device *device)
     shm_memory_close(&device->shared);
     free(device->shared_in);
     device_memory_close(&device->own_memory);
-    arena_close(device->mapped);
+    mapped_drop_all(&device->mapped);
     free(device);
 }
 

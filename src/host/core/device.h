@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "control/shm/memory.h"
 #include "host/core/device_memory.h"
+#include "host/core/mapped.h"
 #include "host/core/paths.h"
 #include "host/core/peer.h"
 #include "host/core/runtime.h"
@@ -40,7 +41,7 @@ struct device {
 
     struct device_memory *memory; /* mostly its own; or one that it has in common with others */
     struct device_memory own_memory;
-    struct arena *mapped; /* its first arena, where this process has it as well; NULL: it has not */
+    struct mapped_arenas mapped;
     _Atomic uint32_t unsettled; /* operations of its queues, or that use its memory in others', that
                                  * are not over */
     uint32_t used;              /* of those the latter */
@@ -75,6 +76,11 @@ struct device {
 omprma_status_t device_make(struct peer *peer, int index, const struct world_device *about,
                             struct device **device);
 void device_free(struct device *device);
+
+/* Has this process map an arena of the device, too, if there is a file behind it (pid 0: there is
+ * none). Where it cannot be, a line says so, and data goes by other paths. */
+void device_map(struct device *device, const struct shm_address *file, uint64_t base,
+                uint64_t bytes);
 
 /* Device by number, or ARGUMENT. */
 omprma_status_t device_find(struct runtime *runtime, int number, struct device **device);

@@ -51,6 +51,7 @@ static void send_release(struct device *device, omprma_addr_t base, uint64_t byt
     };
     struct operation *command;
 
+    mapped_drop(&device->mapped, base);
     if (!attach_order_matters(device->peer)) {
         peer_send_record(device->peer, &record, false);
         return;
@@ -93,11 +94,16 @@ static omprma_status_t ask(struct device *device, uint64_t bytes, uint64_t wish,
                            omprma_addr_t taken, omprma_addr_t *base)
 {
     struct wire_record record = {.code = WIRE_GROW, .word = {bytes, wish}};
+    struct shm_address file = {0};
+    omprma_status_t status;
 
     if (taken)
         record.word[2] = addresses_taken(taken, bytes, ADDRESSES_HOLE, &record.word[3]);
     settle(device);
-    return device_command(device, &record, base, NULL, 0);
+    status = device_command(device, &record, base, &file, sizeof(file));
+    if (status == OMPRMA_OK && device->paths.shared)
+        device_map(device, &file, *base, bytes);
+    return status;
 }
 
 /* All workers, in turn; when one refuses, the others give it back. */

@@ -18,7 +18,7 @@ static bool takes(const struct hop *hop)
     const struct hop_end *there = hop_there(hop);
 
     return hop_is_of_program(hop) && there->arena && there->device->paths.shared &&
-           arena_holds(there->device->mapped, there->at, hop->bytes);
+           mapped_find(&there->device->mapped, there->at, hop->bytes);
 }
 
 static omprma_status_t append(const struct hop *hop, struct operation **operation)
@@ -31,13 +31,19 @@ static omprma_status_t append(const struct hop *hop, struct operation **operatio
     return status;
 }
 
+/* It stays for as long as blocks of it are in use. */
+static const struct arena **arena_of(struct operation *move)
+{
+    return (const struct arena **)(void *)move->move.transfer.state;
+}
+
 static omprma_status_t progress(struct operation *move, bool *done)
 {
     struct transfer *transfer = &move->move.transfer;
     uint64_t left = transfer->bytes - transfer->completed, piece = left < PIECE ? left : PIECE;
     bool out = transfer->direction == TRANSFER_OUT;
 
-    arena_copy(move->queue->device->mapped, out, (char *)transfer->local + transfer->completed,
+    arena_copy(*arena_of(move), out, (char *)transfer->local + transfer->completed,
                transfer->remote + transfer->completed, piece,
                out && transfer->bytes >= STREAM_LEAST);
     transfer->completed += piece;
@@ -48,7 +54,10 @@ static omprma_status_t progress(struct operation *move, bool *done)
 
 static omprma_status_t start(struct operation *move)
 {
-    move->move.transfer.issued = move->move.transfer.completed = 0;
+    struct transfer *transfer = &move->move.transfer;
+
+    transfer->issued = transfer->completed = 0;
+    *arena_of(move) = mapped_find(&move->queue->device->mapped, transfer->remote, transfer->bytes);
     return OMPRMA_OK;
 }
 

@@ -140,6 +140,7 @@ void incoming_lost(struct peer *peer, const char *text)
 
         for (uint32_t k = 0; k < device->queue_count; k++)
             queue_lose(device->queues[k], OMPRMA_ERR_DEVICE_LOST, text);
+        mapped_drop_all(&device->mapped);
     }
 }
 

@@ -48,9 +48,11 @@ static omprma_status_t move_by_kernel(struct device *device, bool out, omprma_ad
 
 static omprma_status_t move_mapped(struct device *device, bool out, omprma_addr_t there, char *here)
 {
-    if (!arena_holds(device->mapped, there, TRIAL_SURE))
+    const struct arena *arena = mapped_find(&device->mapped, there, TRIAL_SURE);
+
+    if (!arena)
         return error_set(OMPRMA_ERR_UNSUPPORTED, "its first arena is full");
-    arena_copy(device->mapped, out, here, there, TRIAL_SURE, false);
+    arena_copy(arena, out, here, there, TRIAL_SURE, false);
     return OMPRMA_OK;
 }
 
@@ -175,7 +177,7 @@ static void say(struct runtime *runtime)
     if (count == 0)
         return;
     snprintf(runtime->choice + used, sizeof(runtime->choice) - used,
-             "; the first arena of %d device%s is shared: the program copies by itself", count,
+             "; memory of %d device%s is shared: the program copies by itself", count,
              units_plural(count));
     log_write(LOG_CHOICE, "data path: %s", runtime->choice);
 }
@@ -190,7 +192,7 @@ omprma_status_t reach_try(struct runtime *runtime)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for trials at start-up");
     status = try_peers(runtime, &trial, memory.here);
     for (int i = 0; i < runtime->device_count && status == OMPRMA_OK; i++)
-        if (runtime->devices[i]->mapped && runtime->config.data == DATA_AUTO)
+        if (runtime->devices[i]->mapped.count > 0 && runtime->config.data == DATA_AUTO)
             status = try_mapped(runtime->devices[i], &trial, memory.here);
     trial_unmap(&memory);
     say(runtime);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_shared.c: memory that the program has mapped as well: copies by itself, in order with
- * launches, beside a model; other arenas; when data goes by other paths; wrong addresses; a
+ * launches, beside a model; further arenas; when data goes by other paths; wrong addresses; a
  * lost worker.
- * Covers: path/shared.c host/start/reach.c */
+ * Covers: path/shared.c host/start/reach.c host/core/mapped.c */
 #define _GNU_SOURCE
 #include "tests/unit/test.h"
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "control/shm/arena.h"
 #include "tests/unit/core_fixture.h"
 
 enum { BYTES = 3 << 20, PAGE = 4096, MIDDLE = 64 << 10 };
@@ -25,10 +24,11 @@ static void begin(const struct core_options *o)
     shared.shared = true;
     core_start(&shared);
     core_count();
-    if (!core_device(0)->mapped) { /* a container may not have name spaces */
+    if (!core_device(0)->mapped.count) { /* a container may not have name spaces */
         core_end();
         skip();
     }
+    core_device(0)->paths.inline_submit = core_device(0)->paths.inline_retrieve = PAGE;
     assert_ok(omprma_queue_create(0, &queue));
     there = core_alloc(0, BYTES);
 }
@@ -107,19 +107,43 @@ TEST(copies_keep_the_order_of_the_queue)
     core_end();
 }
 
-/* Blocks of further arenas go by other paths, and both keep their order. */
-TEST(it_is_the_first_arena)
+/* Each further arena is mapped as it comes, and unmapped as it goes: the numbers of its addresses
+ * may then be those of another one. */
+TEST(further_arenas_are_mapped)
+{
+    enum { FURTHER = 3 };
+    const uint64_t more = 12 << 20;
+    omprma_addr_t other[FURTHER];
+
+    begin(&(struct core_options){.delay = 1, .arena = 4 << 20});
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < FURTHER; i++) {
+            other[i] = core_alloc(0, more);
+            assert_non_null(mapped_find(&core_device(0)->mapped, other[i], more));
+            assert_true(is_copied(other[i] + more - BYTES, BYTES));
+        }
+        assert_true(round > 0 || core_device(0)->mapped.count == 1 + FURTHER);
+        assert_true(is_copied(there, BYTES));
+        for (int i = 0; i < FURTHER; i++)
+            assert_ok(omprma_free(0, other[(i + round) % FURTHER]));
+        /* The largest one stays for the next block. */
+        assert_int_equal(core_device(0)->mapped.count, 2);
+    }
+    core_end();
+}
+
+/* An arena that the program cannot map is used all the same. */
+TEST(what_cannot_be_mapped_goes_by_other_paths)
 {
     const uint64_t more = 12 << 20;
     omprma_addr_t other;
 
     begin(&(struct core_options){.delay = 1, .arena = 4 << 20});
     other = core_alloc(0, more);
-    assert_false(arena_holds(core_device(0)->mapped, other, 1));
-    assert_false(is_copied(other + more - BYTES, BYTES));
+    mapped_drop(&core_device(0)->mapped, other);
+    assert_false(is_copied(other, BYTES));
     assert_true(is_copied(there, BYTES));
     assert_ok(omprma_free(0, other));
-    assert_true(is_copied(there, BYTES));
     core_end();
 }
 
@@ -181,6 +205,7 @@ TEST(a_lost_worker_is_left)
     peer_lose(core_device(0)->peer, "it was a test");
     runtime_unlock(runtime_get());
     memset(back, 3, BYTES);
+    assert_int_equal(core_device(0)->mapped.count, 0); /* its memory is not kept */
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
     assert_all(back, BYTES, 3);
     omprma_queue_destroy(queue);
