@@ -22,7 +22,7 @@
 #include "control/shm/huge_file.h"
 
 enum {
-    HUGE_PAGE = 2 << 20,
+    HUGE_PAGE = ARENA_HUGE_PAGE,
     PAGE = 4096,
     COOKIE = sizeof(uint64_t),
     RIGHTS = PROT_READ | PROT_WRITE
@@ -137,15 +137,20 @@ static bool map(struct arena *arena)
 struct arena *arena_open(const struct shm_address *address, uint64_t base, uint64_t bytes)
 {
     struct arena *arena = calloc(1, sizeof(*arena));
+    int code;
 
     if (!arena)
         return NULL;
     *arena = (struct arena){.base = base, .bytes = bytes, .file = open_file(address, bytes)};
-    if (arena->file >= 0 && map(arena))
+    arena->filled = calloc(bytes / HUGE_PAGE + 1, sizeof(*arena->filled));
+    if (arena->file >= 0 && arena->filled && map(arena))
         return arena;
+    code = errno;
     if (arena->file >= 0)
         close(arena->file);
+    free(arena->filled);
     free(arena);
+    errno = code;
     return NULL;
 }
 
@@ -155,6 +160,7 @@ void arena_close(struct arena *arena)
         return;
     munmap(arena->mapped, arena->mapped_bytes);
     close(arena->file);
+    free(arena->filled);
     free(arena);
 }
 
@@ -200,12 +206,28 @@ static void copy_stream(char *to, const char *from, size_t bytes)
 }
 #endif
 
+/* By the kernel, which then does not zero what is written at once. It ends processes that write
+ * more to a file than they may. False: nothing was done, or not all of it. */
+static bool fill_page(const struct arena *arena, const void *from, uint64_t offset)
+{
+    _Atomic(bool) *filled = &arena->filled[offset / HUGE_PAGE];
+
+    if (atomic_load_explicit(filled, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(filled, true, memory_order_relaxed);
+    return file_may_have(offset + HUGE_PAGE) &&
+           pwrite(arena->file, from, HUGE_PAGE, (off_t)offset) == HUGE_PAGE;
+}
+
 void arena_copy(const struct arena *arena, bool out, void *here, uint64_t there, uint64_t bytes,
                 bool stream)
 {
-    char *at = arena->at + (there - arena->base), *to = out ? at : here;
+    uint64_t offset = there - arena->base;
+    char *at = arena->at + offset, *to = out ? at : here;
     const char *from = out ? here : at;
 
+    if (out && offset % HUGE_PAGE == 0 && bytes == HUGE_PAGE && fill_page(arena, from, offset))
+        return;
     if (stream)
         copy_stream(to, from, bytes);
     else

@@ -9,6 +9,7 @@
 #ifndef OMPRMA_CONTROL_SHM_ARENA_H
 #define OMPRMA_CONTROL_SHM_ARENA_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <omprma/omprma.h>
@@ -32,7 +33,10 @@ struct arena {
     void *mapped;         /* around it */
     size_t mapped_bytes;
     int file;
+    _Atomic(bool) *filled; /* huge pages that were written as a whole from here */
 };
+
+enum { ARENA_HUGE_PAGE = 2 << 20 };
 
 /* Maps `bytes` of what arena_share() has made of memory at `base` there. NULL: it is on another
  * host, or cannot be opened or mapped; errno says why. */
@@ -51,5 +55,14 @@ static inline bool arena_holds(const struct arena *arena, uint64_t address, uint
  * caches, for what they would not hold. */
 void arena_copy(const struct arena *arena, bool out, void *here, uint64_t there, uint64_t bytes,
                 bool stream);
+
+/* Up to how many of `bytes` to or from there are best copied at a time: not beyond the end of a
+ * huge page. One that is written as a whole for the first time need not be zeroed before. */
+static inline uint64_t arena_piece(const struct arena *arena, uint64_t there, uint64_t bytes)
+{
+    uint64_t left = ARENA_HUGE_PAGE - (there - arena->base) % ARENA_HUGE_PAGE;
+
+    return bytes < left ? bytes : left;
+}
 
 #endif

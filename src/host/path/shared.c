@@ -9,7 +9,6 @@
 #include "host/queue/append.h"
 
 enum {
-    PIECE = 1 << 20,
     STREAM_LEAST = 16 << 20 /* no cache holds it */
 };
 
@@ -40,11 +39,12 @@ static const struct arena **arena_of(struct operation *move)
 static omprma_status_t progress(struct operation *move, bool *done)
 {
     struct transfer *transfer = &move->move.transfer;
-    uint64_t left = transfer->bytes - transfer->completed, piece = left < PIECE ? left : PIECE;
+    const struct arena *arena = *arena_of(move);
+    uint64_t there = transfer->remote + transfer->completed;
+    uint64_t piece = arena_piece(arena, there, transfer->bytes - transfer->completed);
     bool out = transfer->direction == TRANSFER_OUT;
 
-    arena_copy(*arena_of(move), out, (char *)transfer->local + transfer->completed,
-               transfer->remote + transfer->completed, piece,
+    arena_copy(arena, out, (char *)transfer->local + transfer->completed, there, piece,
                out && transfer->bytes >= STREAM_LEAST);
     transfer->completed += piece;
     transfer->issued = transfer->completed;

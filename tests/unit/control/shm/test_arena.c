@@ -18,7 +18,7 @@
 #include "tests/unit/draw.h"
 #include "tests/unit/filter_fixture.h"
 
-enum { PAGE = 4096, HUGE = 2 << 20, BYTES = 5 << 20, MAPPED = BYTES + PAGE };
+enum { PAGE = 4096, HUGE = ARENA_HUGE_PAGE, BYTES = 5 << 20, MAPPED = BYTES + PAGE };
 
 static char *reserved, *theirs; /* the owner's view; this process is both */
 static int file;
@@ -127,6 +127,54 @@ TEST(copies_are_right)
         }
     }
     assert_memory_equal(theirs, model, BYTES);
+    end();
+}
+
+/* Twice. */
+static void copy_whole_pages(const char *data)
+{
+    for (int i = 0; i < 2; i++) {
+        arena_copy(arena, true, (void *)(uintptr_t)(data + i), (uintptr_t)theirs + HUGE, HUGE, i);
+        assert_memory_equal(theirs + HUGE, data + i, HUGE);
+    }
+}
+
+/* The first time the kernel writes them: so it does not zero them before. */
+TEST(whole_pages_are_not_zeroed_before)
+{
+    char *data = malloc(HUGE + 1);
+
+    begin();
+    for (int i = 0; i <= HUGE; i++)
+        data[i] = (char)(i * 37 >> 5);
+    assert_false(arena->filled[1]);
+    copy_whole_pages(data);
+    assert_true(arena->filled[1]);
+    assert_false(arena->filled[0] || arena->filled[2]);
+    free(data);
+    end();
+}
+
+/* A smaller limit than the owner's would end this process. */
+static int copy_limited(void)
+{
+    struct rlimit little = {HUGE, HUGE};
+    char *data = calloc(1, HUGE);
+
+    setrlimit(RLIMIT_FSIZE, &little);
+    if (!data)
+        return 1;
+    memset(data, 5, HUGE);
+    arena_copy(arena, true, data, (uintptr_t)theirs + HUGE, HUGE, false);
+    return memcmp(theirs + HUGE, data, HUGE) != 0;
+}
+
+TEST(limits_on_files_do_not_end_who_copies)
+{
+    begin();
+    /* A child does not have the arena's mapping. */
+    madvise(arena->mapped, arena->mapped_bytes, MADV_DOFORK);
+    assert_int_equal(filter_run(copy_limited), 0);
     end();
 }
 
