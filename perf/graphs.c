@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * graphs.c: the graphs of graphs.h as target tasks with depend. A task's dependences are on tokens,
- * so that the same tasks serve both versions: "auto" knows one device, and leaves it to
- * OMPRMA_PLACEMENT=auto where tasks run; "hand" gives each its device, and moves what another
- * device reads by target updates that depend on the same tokens. See perf/graphs.
+ * graphs.c: the graphs of graphs.h as target tasks with depend. The same tasks serve both versions:
+ * "auto" knows one device, and leaves it to OMPRMA_PLACEMENT=auto where tasks run; "hand" gives
+ * each its device, and moves what another device reads by target updates, for which there are
+ * tokens. See perf/graphs.
  *
  *   graphs sleep|compute WORKERS BYTES MILLISECONDS ROUNDS auto|hand [PATTERN]
  */
@@ -13,9 +13,9 @@
 
 enum { FIELDS = 2 };
 
-/* What each point has written, in every second step; and who has the value, for depend. */
+/* What each point has written, in every second step; and who else has the value, for depend. */
 static uint64_t *field[FIELDS][MOST_WIDTH];
-static char written[FIELDS][MOST_WIDTH], home[FIELDS][MOST_WIDTH];
+static char home[FIELDS][MOST_WIDTH];
 static char copied[FIELDS][MOST_WIDTH][MOST_WORKERS];
 static int by_hand;
 
@@ -65,14 +65,15 @@ static void point_task(const struct graph *graph, int step, int point)
 {
     int list[MOST_INPUTS], now = step % FIELDS, before = 1 - now;
     int device = by_hand ? graph_owner(graph, point) : 0;
-    struct task task = {.device = device, .to = field[now][point], .token = &written[now][point]};
+    struct task task = {
+        .device = device, .to = field[now][point], .token = (char *)field[now][point]};
     task.step = step;
     task.count = graph_inputs(graph, step, point, list);
     for (int i = 0; i < task.count; i++) {
         int from = list[i];
         int here = !by_hand || graph_owner(graph, from) == device;
         task.from[i] = field[before][from];
-        task.tokens[i] = here ? &written[before][from] : &copied[before][from][device];
+        task.tokens[i] = here ? (char *)field[before][from] : &copied[before][from][device];
     }
     task_of[task.count](graph, &task);
 }
@@ -82,7 +83,7 @@ static void point_move(const struct graph *graph, int step, int point)
 {
     int before = (step + 1) % FIELDS, owner = graph_owner(graph, point), is_home = 0;
     uint64_t *x = field[before][point];
-    char *own = &written[before][point], *at_home = &home[before][point];
+    char *own = (char *)x, *at_home = &home[before][point];
     long n = graph->words;
     for (int device = 0; device < graph->workers; device++) {
         char *copy = &copied[before][point][device];

@@ -47,7 +47,8 @@ static bool construct_move(struct work *work, const struct construct *construct)
 static struct placed construct_placed(const struct construct *construct)
 {
     return (struct placed){construct->kind, &construct->maps,
-                           construct->kind == CONSTRUCT_REGION ? construct->call.host_id : NULL};
+                           construct->kind == CONSTRUCT_REGION ? construct->call.host_id : NULL,
+                           task_names};
 }
 
 /* Begins a work and issues all of the construct; true in *right: it went well. The caller holds the

@@ -190,24 +190,40 @@ struct device *placement_choose(struct device *device, const struct placed *plac
 
 /* ---- bringing -------------------------------------------------------------------------------- */
 
-/* What a region only reads, its own clause says: all else it may write. Where a construct enters,
- * it may write the pointers that it attaches. */
+/* May a region write this range, which an item of its list names? What comes back was written, and
+ * so was what it depends on in another way than `in`. A dependence `in` on what the item names says
+ * that it only reads, whatever the region could do without a race. That it maps something `to` says
+ * no more than that it has a value at first, unless the program promises more by "named". */
+static bool region_may_write(const struct placed *placed, int i, const struct mapped *mapped)
+{
+    const struct maps *maps = placed->maps;
+    int64_t type = maps->types[i];
+    uintptr_t begin = (uintptr_t)maps->begins[i];
+    size_t bytes = type & MAP_ATTACH ? 0 : maps_bytes(maps, i);
+    if ((type & (MAP_FROM | MAP_ALWAYS)) || placed->depends(mapped->begin, mapped->end, false))
+        return true;
+    if (placed->depends(begin, begin + (bytes > 0 ? bytes : 1), true))
+        return false;
+    return !(type & MAP_TO) || (type & MAP_ATTACH) || !devices_are_named();
+}
+
+/* Where a construct enters, it may write the pointers that it attaches. */
 static bool item_use(struct work *work, const struct placed *placed, int i)
 {
     const struct maps *maps = placed->maps;
     struct space *space = work->device->space;
     int64_t type = maps->types[i];
-    bool to = type & MAP_TO, from = type & MAP_FROM, always = type & MAP_ALWAYS;
+    bool to = type & MAP_TO, from = type & MAP_FROM;
     struct mapped *mapped = item_range(space, maps, i), *pointer = item_pointer(space, maps, i);
     bool uses = false, writes = false;
     switch (placed->kind) {
     case CONSTRUCT_REGION:
         uses = true;
-        writes = !to || from || always || (type & MAP_ATTACH);
+        writes = mapped && region_may_write(placed, i, mapped);
         break;
     case CONSTRUCT_ENTER: /* one that was there for pointers in it may get its values, but for those
                            */
-        uses = writes = (to && always) || (mapped && mapped->ways > 0);
+        uses = writes = (to && (type & MAP_ALWAYS)) || (mapped && mapped->ways > 0);
         break;
     case CONSTRUCT_LEAVE:
         uses = from;

@@ -5,14 +5,17 @@
  * as far as is known of kernels and of data that has to be brought. What it may touch is brought
  * there (copies.h).
  *
- * A region's maps say what it touches; a construct's own map(to:) says that it only reads. What
- * holds for device addresses that the program has in its hands, addressed.h says. A program with
- * variables of its own on devices (declare target) runs all regions on the first worker.
+ * A region's maps say what it touches. It may write all that it does not say that it only reads, as
+ * it may write what it maps `to`: by a dependence `in` on what it maps, or, with "named", by
+ * map(to:). What holds for device addresses that the program has in its hands, addressed.h says. A
+ * program with variables of its own on devices (declare target) runs all regions on the first
+ * worker.
  */
 #ifndef OMPRMA_OPENMP_PLACE_PLACEMENT_H
 #define OMPRMA_OPENMP_PLACE_PLACEMENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "openmp/device/device.h"
 #include "openmp/map/maps.h"
@@ -22,6 +25,8 @@ struct placed {
     enum construct_kind kind;
     const struct maps *maps;
     const void *host_id; /* of a region */
+    /* Does it depend on an address in [begin, end), by `in` or in another way? See task_names(). */
+    bool (*depends)(uintptr_t begin, uintptr_t end, bool by_in);
 };
 
 /* The device whose site is to do it. The caller holds the lock of the device's space. Where nothing

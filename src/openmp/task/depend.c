@@ -204,6 +204,18 @@ void depend_leave(struct ordered *ordered, struct ordered_list *begin)
     ordered->uses = NULL;
 }
 
+/* Its own uses stay as they are until it leaves, so this takes no lock. */
+bool depend_names(const struct ordered *ordered, uintptr_t begin, uintptr_t end, bool by_in)
+{
+    for (int32_t i = 0; ordered->uses && i < ordered->use_count; i++) {
+        const struct group *group = ordered->uses[i].group;
+        uintptr_t address = (uintptr_t)group->spot->address;
+        if (address >= begin && address < end && (group->kind == KIND_READ) == by_in)
+            return true;
+    }
+    return false;
+}
+
 bool depend_any(void)
 {
     return atomic_load_explicit(&order.entered, memory_order_acquire) > 0;

@@ -56,6 +56,11 @@ bool depend_enter(struct ordered *ordered, const struct dependences *dependences
 /* It is over. Appends those that may begin now. */
 void depend_leave(struct ordered *ordered, struct ordered_list *begin);
 
+/* Does one that has been entered, and has not left, depend on an address in [begin, end), by `in`
+ * or, with `by_in` false, in another way? Of one that depends on it in both ways only the latter is
+ * true. It has begun. */
+bool depend_names(const struct ordered *ordered, uintptr_t begin, uintptr_t end, bool by_in);
+
 /* Has anything with dependences been entered that has not left? */
 bool depend_any(void);
 

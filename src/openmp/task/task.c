@@ -842,6 +842,11 @@ void task_leave(struct work *work)
         handle_leave(work);
 }
 
+bool task_names(uintptr_t begin, uintptr_t end, bool by_in)
+{
+    return current && depend_names(&current->ordered, begin, end, by_in);
+}
+
 int64_t task_device(int64_t device)
 {
     return device == -1 && current ? current->device : device;

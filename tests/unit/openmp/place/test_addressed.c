@@ -46,11 +46,19 @@ static int exchanges(void)
     return count;
 }
 
+/* What regions depend on in another way than `in`. */
+static const void *depends_on;
+
+static bool depends(uintptr_t begin, uintptr_t end, bool by_in)
+{
+    return !by_in && (uintptr_t)depends_on >= begin && (uintptr_t)depends_on < end;
+}
+
 /* A region with this list on a site, in flight. */
 static struct work *region_begin(struct list list, int site)
 {
     struct maps maps = maps_of(&list);
-    const struct placed placed = {CONSTRUCT_REGION, &maps, NULL};
+    const struct placed placed = {CONSTRUCT_REGION, &maps, NULL, depends};
     pthread_mutex_lock(&device->space->lock);
     struct work *work = work_begin_locked(device_of_site(site), NULL, WORK_FLIGHT);
     assert_true(maps_are_valid(work, &maps) && placement_bring(work, &placed));
@@ -152,6 +160,23 @@ TEST(test_ranges_are_reached_too)
     assert_true(run(maps_enter, list_of(a, sizeof(a), MAP_TO)));
     check_reaches(list_of_value(copy_of(&a[50])), copy_of(a));
     assert_true(run(maps_settle, list_of(a, sizeof(a), MAP_FROM)));
+}
+
+/* The program promises that, too. */
+TEST(test_what_is_mapped_to_is_only_read)
+{
+    static double a[100];
+    const struct list to = list_of(a, sizeof(a), MAP_TO);
+    assert_true(run(maps_enter, to));
+    char *there = copy_of(a);
+    for (int site = 0; site < SITES; site++)
+        region(to, site);
+    assert_int_equal(present(there), ALL);
+    depends_on = &a[99];
+    region(to, 1);
+    depends_on = NULL;
+    assert_int_equal(present(there), 2);
+    assert_true(run(maps_settle, to));
 }
 
 TEST(test_copies_read_and_write)

@@ -26,10 +26,19 @@ __attribute__((constructor)) static void want_placement(void)
     local_omprma_cost = (omprma_exchange_cost_t){.round_trip_us = 100, .us_per_mib = 1e8};
 }
 
+/* What the constructs depend on. */
+static const void *in, *out;
+
+static bool depends(uintptr_t begin, uintptr_t end, bool by_in)
+{
+    uintptr_t address = (uintptr_t)(by_in ? in : out);
+    return address >= begin && address < end;
+}
+
 static struct placed placed_of(enum construct_kind kind, const struct maps *maps)
 {
     static const char kernel;
-    return (struct placed){kind, maps, kind == CONSTRUCT_REGION ? &kernel : NULL};
+    return (struct placed){kind, maps, kind == CONSTRUCT_REGION ? &kernel : NULL, depends};
 }
 
 /* Begins a construct on a site, NULL: where it is placed, without a kernel. */
@@ -116,11 +125,13 @@ TEST(test_readers_share_and_a_writer_is_alone)
 {
     int before = local_omprma_exchanges;
     go(CONSTRUCT_ENTER, list_of(a, sizeof(a), MAP_TO), device_of_site(1));
+    in = a;
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < SITES; i++)
             go(CONSTRUCT_REGION, list_of(a, sizeof(a), MAP_TO), device_of_site(i));
     assert_int_equal(exchanges_since(&before), SITES - 1);
     assert_int_equal(present(a), 7);
+    in = NULL;
     go(CONSTRUCT_REGION, list_of(a, sizeof(a), TOFROM), device_of_site(2));
     assert_int_equal(exchanges_since(&before), 0);
     assert_int_equal(present(a), 4);
@@ -134,6 +145,39 @@ TEST(test_readers_share_and_a_writer_is_alone)
     assert_int_equal(exchanges_since(&before), 0);
 }
 
+static void assert_reads(const void *depends_in, const void *depends_out, struct list list,
+                         bool reads)
+{
+    int now = __builtin_ctzll(present(a)), next = (now + 1) % SITES;
+    in = depends_in, out = depends_out;
+    go(CONSTRUCT_REGION, list, device_of_site(next));
+    in = out = NULL;
+    assert_int_equal(present(a), 1 << next | (reads ? 1 << now : 0));
+    go(CONSTRUCT_REGION, list_of(a, sizeof(a), TOFROM), device_of_site(now));
+}
+
+/* Legal programs write what they map to, and read it in a later region. */
+TEST(test_what_is_only_read_is_said_by_a_dependence)
+{
+    const struct list to = list_of(a + 10, 80, MAP_TO), named = list_of(a + 10, 0, MAP_IMPLICIT);
+    go(CONSTRUCT_ENTER, list_of(a, sizeof(a), MAP_TO), device_of_site(0));
+    assert_reads(NULL, NULL, to, false);
+    assert_reads(a + 10, NULL, to, true);
+    assert_reads(a + 19, NULL, to, true);
+    assert_reads(a + 20, NULL, to, false); /* behind it, */
+    assert_reads(a, NULL, to, false);      /* and before */
+    assert_reads(b, NULL, to, false);
+    assert_reads(NULL, a + 10, to, false);
+    assert_reads(a + 10, a + 10, to, false);
+    assert_reads(a + 10, a + 500, to, false); /* it writes another part of the range */
+    assert_reads(a + 10, b, to, true);
+    assert_reads(a + 10, NULL, named, true);
+    assert_reads(a + 11, NULL, named, false);
+    assert_reads(a + 10, NULL, list_of(a + 10, 80, TOFROM), false);
+    assert_reads(a + 10, NULL, list_of(a + 10, 80, MAP_TO | MAP_ALWAYS), false);
+    go(CONSTRUCT_LEAVE, list_of(a, sizeof(a), MAP_FROM), NULL);
+}
+
 /* What a pointer in a range leads to is used with it, and by nobody else's leave. */
 TEST(test_pointers_lead_on)
 {
@@ -145,7 +189,9 @@ TEST(test_pointers_lead_on)
     go(CONSTRUCT_ENTER, list, device_of_site(0));
     add(&list, &head.next, b, sizeof(b), MAP_TO | MAP_PTR_AND_OBJ);
     go(CONSTRUCT_ENTER, list, device_of_site(0));
+    in = &head;
     go(CONSTRUCT_REGION, list_of(&head, sizeof(head), MAP_TO), device_of_site(1));
+    in = NULL;
     assert_int_equal(exchanges_since(&before), 2);
     assert_int_equal(present(&head), 3);
     assert_int_equal(present(b), 2);

@@ -90,6 +90,18 @@ static void leave(struct node *node)
     }
 }
 
+/* What one that may begin says of each address. */
+static void compare_names(const struct node *node)
+{
+    for (int i = 0; i < ADDRESSES; i++) {
+        uintptr_t at = 100 + (uintptr_t)i;
+        assert_int_equal(depend_names(&node->ordered, at, at + 1, true),
+                         node->kinds[i] == DEPEND_IN);
+        assert_int_equal(depend_names(&node->ordered, at, at + 1, false),
+                         node->kinds[i] != 0 && node->kinds[i] != DEPEND_IN);
+    }
+}
+
 static void compare(const struct node *nodes)
 {
     for (int i = 0; i < TASKS; i++) {
@@ -98,6 +110,8 @@ static void compare(const struct node *nodes)
             free = !nodes[j].entered || nodes[j].order >= nodes[i].order ||
                    !excludes(&nodes[i], &nodes[j]);
         assert_int_equal(nodes[i].ready, free);
+        if (free)
+            compare_names(&nodes[i]);
     }
 }
 
