@@ -369,6 +369,17 @@ void mapped_leave(struct mapped *mapped, bool hold, bool all, uint64_t work)
         mapped->ended_by = work;
 }
 
+bool mapped_is_left_over(const struct mapped *mapped)
+{
+    const struct pinned *each;
+    if (mapped_is_wanted(mapped))
+        return false;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (!each->guessed)
+        return false;
+    return true;
+}
+
 /* ---- pointers ------------------------------------------------------------------------------- */
 
 static struct attached *attached_find(struct mapped *mapped, uintptr_t pointer)

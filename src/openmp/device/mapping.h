@@ -87,6 +87,7 @@ struct pinned {
     bool given;     /* the host gave all of its values */
     bool writes;    /* the work may write it there, see place/copies.h, */
     bool brings;    /* the work has another site's copy brought */
+    bool guessed;   /* no clause of the work names it, but it may be found there through memory */
     bool retrieved; /* all or some of them were to come back */
 };
 
@@ -229,6 +230,9 @@ static inline bool mapped_is_over(const struct mapped *mapped)
 {
     return !mapped_is_wanted(mapped) && LIST_EMPTY(&mapped->pins);
 }
+
+/* The same, but for works that do not name it. */
+bool mapped_is_left_over(const struct mapped *mapped);
 
 /* Of the variable that a range at `begin` is a part of: a base that is no address before it is not
  * that variable's. */

@@ -166,6 +166,16 @@ static bool range_move(struct work *work, enum move_kind kind, struct mapped *ma
                                          .bytes = mapped->end - mapped->begin});
 }
 
+/* Nobody has mapped it any more, but it was left there for works that may find it through memory:
+ * it is new, behind those. */
+static bool range_renew(struct work *work, struct mapped *mapped)
+{
+    if (!mapped_is_left_over(mapped))
+        return true;
+    mapped->made_by = work->number;
+    return work_follow_all(work, mapped);
+}
+
 /* To a clause a range is new, too, if it was only there for a pointer in it: then all of it gets
  * its values, as other clauses may name more of it. While others use it, what they bring back is
  * newer than the host's. */
@@ -209,6 +219,8 @@ static bool range_enter(struct work *work, const struct range *range, struct map
     }
     if (overlap == OVERLAP_PARTLY && !(range->type & MAP_IMPLICIT))
         return range_overlaps(work, range, *mapped);
+    if (overlap == OVERLAP_INSIDE && range->bytes == 0 && mapped_is_left_over(*mapped))
+        overlap = OVERLAP_NONE;
     if (overlap == OVERLAP_NONE && (range->type & MAP_PRESENT))
         return range_absent(work, range);
     if (overlap == OVERLAP_NONE) {
@@ -220,7 +232,7 @@ static bool range_enter(struct work *work, const struct range *range, struct map
     }
     if (ompt_is_on() && !mapped_is_wanted(*mapped)) /* it was to go */
         range_told(work, *mapped);
-    if (!range_count(work, range, *mapped))
+    if (!range_renew(work, *mapped) || !range_count(work, range, *mapped))
         return false;
     info_entered(work, *mapped, range, false);
     return (!work_has_to_follow(work, *mapped) || range_move(work, MOVE_NOTHING, *mapped)) &&

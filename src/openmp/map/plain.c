@@ -31,7 +31,8 @@ bool plain_enter(struct work *work, const struct maps *maps, int i)
     size_t bytes = maps_bytes(maps, i);
     struct mapped *mapped =
         mapping_exact(&work->device->space->mapping, begin, bytes, maps_entered(maps, i));
-    if (!mapped || !work->spare || (!mapped->vacant && work_has_to_follow(work, mapped)) ||
+    if (!mapped || !work->spare ||
+        (!mapped->vacant && (!mapped_is_named(mapped) || work_has_to_follow(work, mapped))) ||
         mapped->made_by == work->number || mapped->ways > 0)
         return false;
     bool fills = mapped->vacant && (maps->types[i] & MAP_TO);

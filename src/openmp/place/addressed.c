@@ -27,7 +27,7 @@ static bool word_search(const struct search *search, uintptr_t word)
 {
     bool may_be = word >> 32 != 0 && word >> 47 == 0;
     struct mapped *range = may_be ? range_of_address(search->space, word) : NULL;
-    return !range || search->call(search->context, range);
+    return !range || !mapped_is_wanted(range) || search->call(search->context, range);
 }
 
 static bool memory_search(const struct search *search, const char *begin, size_t bytes)

@@ -108,7 +108,8 @@ static void pointee_use(struct attached *pointer, void *context)
     struct pointees *pointees = context;
     struct work *work = pointees->work;
     struct mapped *to = (struct mapped *)pointer->to;
-    if (!to || to->number != pointer->to_number || to->vacant || !pointees->right)
+    if (!to || to->number != pointer->to_number || to->vacant || !mapped_is_wanted(to) ||
+        !pointees->right)
         return;
     if (to->used_by != work->number || !work->uses.list[to->use].writes)
         pointees->right = copies_use(work, to, true);
@@ -130,7 +131,8 @@ bool copies_use_all(struct work *work, bool writes)
 {
     struct mapped *each = mapping_first(&work->device->space->mapping);
     for (; each; each = mapping_next(each))
-        if (each->references != COUNT_INFINITE && !copies_use(work, each, writes))
+        if (each->references != COUNT_INFINITE && mapped_is_wanted(each) &&
+            !copies_use(work, each, writes))
             return false;
     for (each = mapping_first(&work->device->space->blocks); each; each = mapping_next(each))
         if (!copies_use(work, each, writes))
@@ -138,12 +140,17 @@ bool copies_use_all(struct work *work, bool writes)
     return true;
 }
 
+/* What the work's maps have not pinned, none of its clauses names. */
 static struct pinned *range_pin(struct work *work, struct mapped *mapped)
 {
     struct pinned *first = LIST_FIRST(&mapped->pins);
     if (first && first->work == work)
         return first;
-    return work_pin_again(work, mapped, mapped->begin, 0) ? LIST_FIRST(&mapped->pins) : NULL;
+    if (!work_pin_again(work, mapped, mapped->begin, 0))
+        return NULL;
+    first = LIST_FIRST(&mapped->pins);
+    first->guessed = true;
+    return first;
 }
 
 bool copies_pin(struct work *work)

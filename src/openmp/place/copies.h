@@ -39,7 +39,7 @@ bool copies_use(struct work *work, struct mapped *mapped, bool writes);
  * mapped is all that tells: what else a region finds through memory is not known. */
 bool copies_use_pointees(struct work *work);
 
-/* All ranges and blocks that there are. */
+/* All ranges that somebody has mapped, and all blocks. */
 bool copies_use_all(struct work *work, bool writes);
 
 /* Pins what the work uses, when its maps have been entered; ranges that it has made are its site's

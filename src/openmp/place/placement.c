@@ -36,6 +36,7 @@ static struct {
         int64_t usual_ns;
     } kernels[KERNELS];
     struct link_cost links[SITES_MOST][SITES_MOST]; /* from, to */
+    const struct placed *placed; /* whose mappers are gone through; under the space's lock */
     atomic_bool ended;
 } placement;
 
@@ -51,10 +52,15 @@ static bool item_is_of_ranges(const struct maps *maps, int i)
     return !map_is_private(maps->types[i]);
 }
 
-/* Where it is not told by one address: a mapper's, and lists of dimensions. */
+static bool item_is_mapper(const struct maps *maps, int i)
+{
+    return maps->mappers && maps->mappers[i];
+}
+
+/* Where it is not told by one address. */
 static bool item_is_hidden(const struct maps *maps, int i)
 {
-    return (maps->mappers && maps->mappers[i]) || (maps->types[i] & MAP_NON_CONTIG);
+    return item_is_mapper(maps, i) || (maps->types[i] & MAP_NON_CONTIG);
 }
 
 static struct mapped *range_at(struct space *space, const void *begin, size_t bytes)
@@ -238,12 +244,24 @@ static bool item_use(struct work *work, const struct placed *placed, int i)
            (!mapped || !uses || copies_use(work, mapped, writes));
 }
 
-static bool has_hidden(const struct maps *maps)
+/* Mappers say what they stand for. What lists of dimensions reach is not looked at: that is all
+ * there is. */
+static bool list_use(struct work *work, const struct maps *maps)
 {
-    for (int i = 0; i < maps->count; i++)
-        if (item_is_of_ranges(maps, i) && item_is_hidden(maps, i))
-            return true;
-    return false;
+    struct placed placed = *placement.placed;
+    bool right = true;
+    placed.maps = maps;
+    for (int i = 0; i < maps->count && right; i++) {
+        if (!item_is_of_ranges(maps, i))
+            continue;
+        if (item_is_mapper(maps, i))
+            right = mapper_run(work, maps, i, list_use);
+        else if (item_is_hidden(maps, i))
+            right = copies_use_all(work, placed.kind != CONSTRUCT_LEAVE);
+        else
+            right = item_use(work, &placed, i);
+    }
+    return right;
 }
 
 static bool addressed_use(void *work, struct mapped *range)
@@ -260,18 +278,13 @@ static bool region_bring(struct work *work, const struct maps *maps)
 
 bool placement_bring(struct work *work, const struct placed *placed)
 {
-    const struct maps *maps = placed->maps;
-    bool right = true;
     if (work->device->space->sites == 1)
         return true;
     if (placed->kind == CONSTRUCT_REGION)
         load_begin(&work->site->load, &work->loaded, kernel_usual(placed->host_id));
-    if (has_hidden(maps))
-        right = copies_use_all(work, placed->kind != CONSTRUCT_LEAVE);
-    for (int i = 0; i < maps->count && right; i++)
-        if (item_is_of_ranges(maps, i) && !item_is_hidden(maps, i))
-            right = item_use(work, placed, i);
-    return right && (placed->kind != CONSTRUCT_REGION || region_bring(work, maps));
+    placement.placed = placed;
+    return list_use(work, placed->maps) &&
+           (placed->kind != CONSTRUCT_REGION || region_bring(work, placed->maps));
 }
 
 bool placement_pin(struct work *work)

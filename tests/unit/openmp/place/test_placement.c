@@ -199,6 +199,63 @@ TEST(test_pointers_lead_on)
     go(CONSTRUCT_LEAVE, list_of(&head, sizeof(head), MAP_FROM), device_of_site(1));
 }
 
+static void *device_copy(const void *begin)
+{
+    struct mapped *mapped;
+    pthread_mutex_lock(&device->space->lock);
+    mapping_find(&device->space->mapping, (uintptr_t)begin, 1, &mapped);
+    void *copy = (void *)mapped_address(mapped, (uintptr_t)begin);
+    pthread_mutex_unlock(&device->space->lock);
+    return copy;
+}
+
+/* A region that may find it through a pointer keeps it, and yet it is mapped anew. */
+TEST(test_what_is_left_over_is_new)
+{
+    static struct {
+        double *next;
+    } head = {b};
+    struct list list = list_of(&head, sizeof(head), MAP_TO);
+    go(CONSTRUCT_ENTER, list, device_of_site(0));
+    add(&list, &head.next, b, sizeof(b), MAP_TO | MAP_PTR_AND_OBJ);
+    go(CONSTRUCT_ENTER, list, device_of_site(0));
+    struct list head_alone = list_of(&head, sizeof(head), MAP_TO);
+    struct work *work = begin(CONSTRUCT_REGION, &head_alone, device_of_site(1));
+    go(CONSTRUCT_LEAVE, list_of(b, sizeof(b), MAP_DELETE), device_of_site(0));
+    for (int kind = 0; kind < 2; kind++) {
+        b[7] = 42 + kind;
+        go(CONSTRUCT_REGION, list_of(b, sizeof(b), MAP_TO | (kind ? MAP_CLOSE : 0)),
+           device_of_site(2));
+        assert_true(((double *)device_copy(b))[7] == b[7]);
+        assert_int_equal(present(b), 4);
+    }
+    b[7] = 0;
+    end(work);
+    go(CONSTRUCT_LEAVE, list_of(&head, sizeof(head), MAP_DELETE), device_of_site(1));
+}
+
+static void mapper_of_b(void *handle, void *base, void *begin, int64_t size, int64_t type,
+                        void *name)
+{
+    (void)base, (void)begin, (void)size;
+    __tgt_push_mapper_component(handle, b, b, sizeof(b), type & TOFROM, name);
+}
+
+/* Nothing else that is mapped. */
+TEST(test_what_a_mapper_names_is_used)
+{
+    void (*mapper)(void *, void *, void *, int64_t, int64_t, void *) = mapper_of_b;
+    struct list list = list_of(c, 8, TOFROM);
+    memcpy(&list.mappers[0], &mapper, sizeof(mapper));
+    go(CONSTRUCT_ENTER, list_of(a, sizeof(a), MAP_TO), device_of_site(0));
+    go(CONSTRUCT_ENTER, list_of(b, sizeof(b), MAP_TO), device_of_site(1));
+    go(CONSTRUCT_REGION, list, device_of_site(2));
+    assert_int_equal(present(a), 1);
+    assert_int_equal(present(b), 4);
+    go(CONSTRUCT_LEAVE, list_of(a, sizeof(a), MAP_FROM), NULL);
+    go(CONSTRUCT_LEAVE, list_of(b, sizeof(b), MAP_FROM), NULL);
+}
+
 /* A writer in flight: who comes to another site waits for it. */
 TEST(test_writers_in_flight_are_followed)
 {
