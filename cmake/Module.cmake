@@ -13,7 +13,8 @@ target_link_libraries(omprma_mpi_core PUBLIC omprma_core MPI::MPI_C)
 
 # What it shares with the core keeps no state there; functions with state it gets from the core (entry.c).
 omprma_sources(module_sources src/control/mpi/module src/control/library)
-foreach(shared base/check base/peek base/shape control/channel control/wire control/shm/single_copy)
+foreach(shared base/check base/peek base/shape control/channel control/wire control/shm/room
+        control/shm/single_copy)
     list(APPEND module_sources ${PROJECT_SOURCE_DIR}/src/${shared}.c)
 endforeach()
 add_library(omprma_mpi MODULE $<TARGET_OBJECTS:omprma_mpi_objects> ${module_sources})

@@ -29,6 +29,13 @@ check 'messages here' "$(said -n 2)" 'through shared memory to 2 workers, by MPI
 check 'messages here by MPI' "$(OMPRMA_CONTROL=mpi said -n 2)" \
     'through shared memory to 0 workers, by MPI to 2'
 
+case $(mpirun --version) in
+*'(Open MPI) 4.1'*)
+    check 'no window over TCP' "$(timeout 60 env -u OMPRMA_INTERNAL_WORKER "$BUILD_DIR/bin/omprma-info" --hosts "$a" --transport mpi --osc rdma 2>/dev/null |
+        grep -c '^data path: .*MPI offers no dynamic window between these hosts, like Open MPI 4.1 over TCP ([^)]*); --osc ucx has one')" 1
+    ;;
+esac
+
 printf '# two hosts\n%s slots=1\n%s\n' "$a" "$b" >"$folder/hosts"
 out=$(timeout 60 "$RUN" --hostfile "$folder/hosts" "$folder/program")
 check 'host file' "$? $out" '0 ready 3'

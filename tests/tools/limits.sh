@@ -24,5 +24,26 @@ kib=8192 # launchers differ in how large files MPI makes
 mpirun --version 2>/dev/null | grep -q '(Open MPI) 4' || kib=32768
 (ulimit -f $kib && right "files of at most $kib KiB" && exit "$failures") || failures=1
 (! ulimit -s unlimited 2>/dev/null || (right 'any stack' && exit "$failures")) || failures=1
+# /dev/shm of a container. What an MPI library needs there differs; that a line tells of it does not.
+cat >"$folder/shared" <<'SH'
+mount -t tmpfs -o "$1" none /dev/shm
+shift
+exec "$@"
+SH
+if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
+    shared() { # OPTIONS COMMAND...: with such a /dev/shm
+        timeout 60 unshare --mount sh "$folder/shared" "$@" 2>&1
+    }
+    out=$(shared size=64k "$RUN" -n 2 --transport mpi "$BUILD_DIR/tests/integration/data")
+    check 'a small /dev/shm' "$?" 0
+    case $(mpirun --version) in
+    *'(Open MPI) 4.'*)
+        check 'a small /dev/shm, the line' "$(grep -c 'two-sided: MPI offers no dynamic window here: /dev/shm has only [0-9]* KiB left, and 64 MiB are enough (mount' <<<"$out")" 1
+        ;;
+    esac
+    # shellcheck disable=SC2016 # for the shell there
+    out=$(shared ro "$RUN" -n 1 --llvm 14 sh -c 'kill -ABRT $$')
+    check 'a read-only /dev/shm' "$(grep -c 'was ended by signal 6 (Aborted); libomp needs /dev/shm, which cannot be used: Read-only' <<<"$out")" 1
+fi
 (ulimit -l 0 && right 'no locked memory' && exit "$failures") || failures=1
 finish

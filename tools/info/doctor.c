@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "base/error.h"
 #include "base/gpu_library.h"
 #include "control/module.h"
+#include "control/shm/room.h"
 #include "control/shm/single_copy.h"
 #include "control/world.h"
 #include "tools/info/compiler.h"
@@ -31,7 +31,7 @@
 #include "tools/launch/paths.h"
 
 enum verdict_of { FINE, WARNING, FAILURE };
-enum { SHARED_MIB = 64, WAIT_S = 10 };
+enum { WAIT_S = 10 };
 
 struct doctor {
     const struct launch *launch;
@@ -178,18 +178,18 @@ static void check_limits(struct doctor *doctor)
 
 static void check_memory(struct doctor *doctor)
 {
-    struct statvfs info;
     const char *folder = getenv("TMPDIR");
-    if (statvfs("/dev/shm", &info) || access("/dev/shm", W_OK))
+    uint64_t left;
+    if (!shm_room(&left))
         tell(doctor, FAILURE, "shared memory", "/dev/shm cannot be used: %s", strerror(errno));
-    else if (((uint64_t)info.f_bavail * info.f_frsize) >> 20 < SHARED_MIB)
+    else if (left >> 20 < SHM_ROOM_ENOUGH_MIB)
         tell(doctor, WARNING, "shared memory",
              "/dev/shm has %llu MiB left: there may be no one-sided transfers; %d MiB are enough "
              "(Docker: --shm-size)",
-             (unsigned long long)(((uint64_t)info.f_bavail * info.f_frsize) >> 20), SHARED_MIB);
+             (unsigned long long)(left >> 20), SHM_ROOM_ENOUGH_MIB);
     else
         tell(doctor, FINE, "shared memory", "/dev/shm has %llu MiB left",
-             (unsigned long long)(((uint64_t)info.f_bavail * info.f_frsize) >> 20));
+             (unsigned long long)(left >> 20));
     folder = folder && *folder == '/' ? folder : "/tmp";
     if (access(folder, W_OK | X_OK))
         tell(doctor, FAILURE, "TMPDIR", "%s cannot be written to: %s; set TMPDIR", folder,

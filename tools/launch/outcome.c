@@ -2,13 +2,16 @@
 /* outcome.c: statuses and words. Knows nothing of how the run was made. */
 #include "tools/launch/outcome.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/wait.h>
 
 #include "base/log.h"
+#include "control/shm/room.h"
 #include "tools/launch/exit_status.h"
 #include "tools/launch/signals.h"
 
@@ -20,8 +23,13 @@ int outcome_status(const char *path, int wait_status, bool said)
     bool asked = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGPIPE ||
                  number == SIGKILL || number == SIGQUIT || number == SIGALRM ||
                  (said && number == SIGABRT);
-    log_write(asked ? LOG_CHOICE : LOG_ERROR, "%s was ended by signal %d (%s)", path, number,
-              strsignal(number));
+    char why[128] = "";
+    uint64_t left;
+    if (number == SIGABRT && !said && !shm_room(&left))
+        snprintf(why, sizeof(why), "; libomp needs /dev/shm, which cannot be used: %s",
+                 strerror(errno));
+    log_write(asked ? LOG_CHOICE : LOG_ERROR, "%s was ended by signal %d (%s)%s", path, number,
+              strsignal(number), why);
     return 128 + number;
 }
 

@@ -17,6 +17,7 @@
 #include "control/library/library.h"
 #include "control/library/loaded.h"
 #include "control/library/quick.h"
+#include "control/shm/room.h"
 #include "control/shm/single_copy.h"
 #include "control/mpi/tags.h"
 #include "control/mpi/yield.h"
@@ -194,22 +195,76 @@ static const char *component_of(MPI_Win window)
                                                              : NULL);
 }
 
-/* Why there is no window. */
-static void say_why(struct world *world, int code)
+/* Who shares memory with this process. Collective. */
+static int find_near(struct world *world)
 {
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
+    int *all = calloc((size_t)world->size, sizeof(*all)),
+        *there = calloc((size_t)world->size, sizeof(*there));
+    MPI_Group group = MPI_GROUP_NULL, group_here = MPI_GROUP_NULL;
+    MPI_Comm here = MPI_COMM_NULL;
+    int code =
+        MPI_Comm_split_type(world->mpi->control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
 
+    world->mpi->near = calloc((size_t)world->size, sizeof(*world->mpi->near));
+    if (code == MPI_SUCCESS && !(all && there && world->mpi->near))
+        code = MPI_ERR_NO_MEM;
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_group(world->mpi->control, &group);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_group(here, &group_here);
+    for (int rank = 0; code == MPI_SUCCESS && rank < world->size; rank++)
+        all[rank] = rank;
+    if (code == MPI_SUCCESS)
+        code = MPI_Group_translate_ranks(group, world->size, all, group_here, there);
+    for (int rank = 0; code == MPI_SUCCESS && rank < world->size; rank++)
+        world->mpi->near[rank] = there[rank] != MPI_UNDEFINED;
+    if (group != MPI_GROUP_NULL)
+        MPI_Group_free(&group);
+    if (group_here != MPI_GROUP_NULL)
+        MPI_Group_free(&group_here);
+    if (here != MPI_COMM_NULL)
+        MPI_Comm_free(&here);
+    free(all);
+    free(there);
+    return code;
+}
+
+/* Why there is no window. `code`: of the call that was to make it, which may be another process's
+ * failure. Collective. */
+static int say_why(struct world *world, int code)
+{
+    char text[MPI_MAX_ERROR_STRING] = "another process could not create it";
+    int length, near = 0, result = find_near(world);
+    uint64_t left;
+
+    if (result != MPI_SUCCESS)
+        return result;
+    for (int rank = 0; rank < world->size; rank++)
+        near += world->mpi->near[rank];
+    if (code != MPI_SUCCESS)
+        MPI_Error_string(code, text, &length);
     world->other_osc = "ucx";
     if (!single_copy_is_allowed())
         snprintf(world->why_no_window, sizeof(world->why_no_window),
                  "processes may not copy each other's memory here (%s), as in containers without "
                  "SYS_PTRACE",
                  strerror(errno));
-    else if (MPI_Error_string(code, text, &length) == MPI_SUCCESS)
+    else if (shm_room(&left) && left >> 20 < SHM_ROOM_ENOUGH_MIB)
+        snprintf(
+            world->why_no_window, sizeof(world->why_no_window),
+            "MPI offers no dynamic window here: /dev/shm has only %llu KiB left, and %d MiB are "
+            "enough (mount -o remount,size=1g /dev/shm; Docker: --shm-size 1g)",
+            (unsigned long long)(left >> 10), SHM_ROOM_ENOUGH_MIB);
+    else if (near < world->size)
+        snprintf(world->why_no_window, sizeof(world->why_no_window),
+                 "MPI offers no dynamic window between these hosts, like Open MPI 4.1 over TCP "
+                 "(%.*s); --osc ucx has one",
+                 (int)sizeof(world->why_no_window) / 2, text);
+    else
         snprintf(world->why_no_window, sizeof(world->why_no_window),
                  "MPI offers no dynamic window here (%.*s)", (int)sizeof(world->why_no_window) / 2,
                  text);
+    return MPI_SUCCESS;
 }
 
 /* What is known of this library with the window's component. */
@@ -258,67 +313,25 @@ static int open_window(struct world *world)
         return MPI_SUCCESS;
     }
     code = MPI_Win_create_dynamic(MPI_INFO_NULL, mpi->control, &mpi->window);
-    if (code != MPI_SUCCESS) {
-        say_why(world, code);
-        mpi->window = MPI_WIN_NULL;
-    }
     mine[0] = code == MPI_SUCCESS;
     if (mine[0]) {
         world->component = component_of(mpi->window);
         mpi->quirks = find_quirks(world, world->component);
         mine[1] = !(mpi->quirks & QUIRK_ONE_THREAD);
     }
-    code = MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, mpi->control);
-    if (code != MPI_SUCCESS)
-        return code;
+    int result = MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, mpi->control);
+    if (result != MPI_SUCCESS)
+        return result;
     if (all[0] && !all[1])
         return refuse_window(world);
     if (!all[0]) {
-        world->other_osc = "ucx";
-        if (!world->why_no_window[0])
-            snprintf(world->why_no_window, sizeof(world->why_no_window),
-                     "MPI offers no dynamic window here (another process could not create it)");
         mpi->window = MPI_WIN_NULL; /* not freed: that is collective, and some have none */
         mpi->quirks = 0;
         world->component = "none";
-        return MPI_SUCCESS;
+        return say_why(world, code);
     }
     world->has_window = true;
     return MPI_Win_set_errhandler(mpi->window, MPI_ERRORS_RETURN);
-}
-
-/* Who shares memory with this process. Collective. */
-static int find_near(struct world *world)
-{
-    int *all = calloc((size_t)world->size, sizeof(*all)),
-        *there = calloc((size_t)world->size, sizeof(*there));
-    MPI_Group group = MPI_GROUP_NULL, group_here = MPI_GROUP_NULL;
-    MPI_Comm here = MPI_COMM_NULL;
-    int code =
-        MPI_Comm_split_type(world->mpi->control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-
-    world->mpi->near = calloc((size_t)world->size, sizeof(*world->mpi->near));
-    if (code == MPI_SUCCESS && !(all && there && world->mpi->near))
-        code = MPI_ERR_NO_MEM;
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_group(world->mpi->control, &group);
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_group(here, &group_here);
-    for (int rank = 0; code == MPI_SUCCESS && rank < world->size; rank++)
-        all[rank] = rank;
-    if (code == MPI_SUCCESS)
-        code = MPI_Group_translate_ranks(group, world->size, all, group_here, there);
-    for (int rank = 0; code == MPI_SUCCESS && rank < world->size; rank++)
-        world->mpi->near[rank] = there[rank] != MPI_UNDEFINED;
-    if (group != MPI_GROUP_NULL)
-        MPI_Group_free(&group);
-    if (group_here != MPI_GROUP_NULL)
-        MPI_Group_free(&group_here);
-    if (here != MPI_COMM_NULL)
-        MPI_Comm_free(&here);
-    free(all);
-    free(there);
-    return code;
 }
 
 /* Within one host osc/rdma copies by itself, until 5.0; of other components it is not known. */
