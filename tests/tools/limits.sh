@@ -20,6 +20,15 @@ if [[ $(mpirun --version) == *"(Open MPI) 4."* ]] && [ "$(id -u)" = 0 ]; then
         "$RUN" "$BUILD_DIR/tests/integration/data" 2>&1)
     check 'a host with a name of 64 characters' "$? $(grep -c ' has 64 characters, .* 63 at most: ' <<<"$line")" '125 1'
 fi
+# What workers cannot do ends the run with the status of all that omprma-run itself cannot.
+for transport in mpi direct; do
+    timeout 60 "$RUN" -n 2 --transport "$transport" --cores-per-worker 9999 "$BUILD_DIR/tests/integration/data" >"$folder/out" 2>&1
+    check "more cores than there are, by $transport" "$? $(grep -c 'with 9999 cores each need 19998 cores' "$folder/out")" '125 1'
+done
+if [[ $(mpirun --version) == *"(Open MPI) 4."* ]]; then
+    OMPI_MCA_pml=none-such timeout 60 "$RUN" --transport mpi "$BUILD_DIR/tests/integration/data" >"$folder/out" 2>&1
+    check 'what MPI refuses' "$? $(grep -c 'omprma: error: mpirun: A requested component was not found' "$folder/out")" '125 1'
+fi
 kib=8192 # launchers differ in how large files MPI makes
 mpirun --version 2>/dev/null | grep -q '(Open MPI) 4' || kib=32768
 (ulimit -f $kib && right "files of at most $kib KiB" && exit "$failures") || failures=1

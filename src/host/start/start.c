@@ -571,6 +571,8 @@ void omprma_finalize(void)
 
 /* ---- starting ---- */
 
+enum { EXIT_RUN_FAILED = 125 }; /* as omprma-run has it */
+
 static void say_failure(const char *text)
 {
     log_write(LOG_ERROR, "%s", text);
@@ -592,7 +594,7 @@ static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
     }
     if (!runtime->world.told)
         say_failure(text);
-    world_abort(&runtime->world, EXIT_FAILURE);
+    world_abort(&runtime->world, EXIT_RUN_FAILED);
 }
 
 static omprma_status_t connect_and_measure(struct runtime *runtime, struct phase *phase)
