@@ -86,6 +86,7 @@ static void tell_environment(FILE *out)
                                          "MPIR_CVAR_",
                                          "UCX_HANDLE_ERRORS=",
                                          "UCX_DEBUG_SIGNO=",
+                                         "UCX_LOG_FILE=",
                                          "HOME="};
     size_t count = 0, bytes = 0;
 
