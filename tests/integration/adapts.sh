@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# A start that chose the contrary of what it measured: data is right all the time, the other path is
-# tried, and a choice is revised as often as lines and statistics say; with OMPRMA_ADAPT=0, and with a
-# forced way, none is. Whether the other path wins depends on the machine: see tests/unit/host/choice.
+# A start that chose the contrary of what it measured, where the program does not copy by itself: data is right all
+# the time, the other path is tried, and a choice is revised as often as lines and statistics say; with OMPRMA_ADAPT=0,
+# and with a forced way, none is. Whether the other path wins depends on the machine: see tests/unit/host/choice.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/../tools/common.sh"
 [[ $(mpirun --version) != *HYDRA* ]] ||
     { echo "skipped: where an MPI library's one-sided transfers are not trusted, there is nothing to try" && exit 77; }
-export OMPRMA_MEMORY=320M OMPRMA_TEST_WRONG_CHOICE=1
+export OMPRMA_MEMORY=320M OMPRMA_TEST_WRONG_CHOICE=1 OMPRMA_MAP_ARENAS=0
 
 run() { # OPTION...
     timeout -k 5 60 "$RUN" -n 2 --osc rdma -v --stats "$@" -- "$BUILD_DIR/tests/integration/adapts" \

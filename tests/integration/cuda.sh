@@ -64,9 +64,9 @@ grep -qE '^1 .* 0\.1 +cuda .*Stand-in 1$' "$work/out"
 export STANDIN_DEVICES=0
 expect 0 'no CUDA devices: no GPU can be used: CUDA_ERROR_NO_DEVICE' \
     "$bin/omprma-run" -v -n 1 "$both" "$gpus" natives
-expect 1 'no GPU can be used: CUDA_ERROR_NO_DEVICE' \
+expect 125 'no GPU can be used: CUDA_ERROR_NO_DEVICE' \
     "$bin/omprma-run" -n 1 --backends cuda "$gpus" natives
 export STANDIN_DEVICES=1
-expect 1 '2 workers share 1 GPU of this host' "$bin/omprma-run" -n 2 --backends cuda "$gpus" data
+expect 125 '2 workers share 1 GPU of this host' "$bin/omprma-run" -n 2 --backends cuda "$gpus" data
 expect 125 'backends native,opencl cannot be used; allowed: native.cuda.hsa, some of them' \
     "$bin/omprma-run" -n 1 --backends native,opencl "$gpus" data

@@ -67,10 +67,10 @@ grep -qE '^1 .* 0\.1 +hsa .*Stand-in 1$' "$work/out"
 export STANDIN_DEVICES=0
 expect 0 'no HSA devices: no GPU can be used: HSA_STATUS_ERROR_OUT_OF_RESOURCES' \
     "$bin/omprma-run" -v -n 1 "$both" "$gpus" natives
-expect 1 'no GPU can be used: HSA_STATUS_ERROR_OUT_OF_RESOURCES' \
+expect 125 'no GPU can be used: HSA_STATUS_ERROR_OUT_OF_RESOURCES' \
     "$bin/omprma-run" -n 1 --backends hsa "$gpus" natives
 export STANDIN_DEVICES=1
-expect 1 '2 workers share 1 GPU of this host' "$bin/omprma-run" -n 2 --backends hsa "$gpus" data
+expect 125 '2 workers share 1 GPU of this host' "$bin/omprma-run" -n 2 --backends hsa "$gpus" data
 
 # No library, and one that lacks functions.
 mkdir "$work/empty"
