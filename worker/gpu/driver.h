@@ -73,6 +73,9 @@ struct gpu_driver {
     int (*stream_destroy)(const struct gpu *gpu, gpu_stream stream);
     int (*stream_query)(const struct gpu *gpu, gpu_stream stream);
     int (*stream_wait)(const struct gpu *gpu, gpu_stream stream); /* waits for the GPU */
+    /* What is in it and copies to a GPU that is lost counts as over, for that may never end. NULL:
+     * it ends by itself. */
+    void (*stream_let_go)(const struct gpu *gpu, gpu_stream stream);
     int (*event_destroy)(const struct gpu *gpu, gpu_event event);
     int (*event_record)(const struct gpu *gpu, gpu_event *event, gpu_stream stream); /* NULL: new */
     int (*event_query)(const struct gpu *gpu, gpu_event event);

@@ -46,6 +46,8 @@ struct gpu_task {
     bool recorded;           /* `event` stands behind it, because another task does, too */
     bool over;               /* it is known to have ended */
     bool prints;             /* its kernel may print */
+    const struct gpu *other; /* to whose memory it copies, if that is another one; or NULL */
+    bool astray;             /* that one was lost meanwhile */
     gpu_event event;         /* stays with the task when that is spare; NULL: never needed so far */
     char kernel[GPU_NAME_BYTES]; /* of a launch; else empty */
 

@@ -30,7 +30,8 @@ struct gpu_task *gpu_task_take(struct gpu *gpu, struct backend_job *job)
     task->job = job;
     task->stream = NULL;
     task->behind = NULL;
-    task->recorded = task->over = task->prints = false;
+    task->recorded = task->over = task->prints = task->astray = false;
+    task->other = NULL;
     task->kernel[0] = 0;
     task->value = 0;
     task->code = 0;
@@ -173,6 +174,8 @@ enum backend_step gpu_copy(struct worker_device *device, struct backend_job *job
     task = begin(gpu, job);
     if (!task)
         return BACKEND_OVER;
+    if (copy->from_device && copy->to_device && copy->to_device != copy->from_device)
+        task->other = copy->to_device->state;
     code = start_copy(gpu, copy, task, &status);
     return begun(gpu, task, code, NOTHING_BEFORE, status);
 }
@@ -321,6 +324,21 @@ static int query(const struct gpu *gpu, const struct gpu_task *task, struct gpu_
     return code;
 }
 
+/* It copies to a GPU that is lost: nobody waits until it ends by itself. */
+static void let_go(const struct gpu *gpu, struct gpu_task *task)
+{
+    if (task->astray || !task->other || !task->other->fault[0] || !gpu->driver->stream_let_go)
+        return;
+    gpu->driver->stream_let_go(gpu, task->stream);
+    task->astray = true;
+}
+
+static omprma_status_t other_is_lost(const struct gpu *other)
+{
+    return error_note_code(error_set(OMPRMA_ERR_DEVICE_LOST, "%s", other->fault),
+                           other->device->fault_code);
+}
+
 static bool stream_has_ended(struct gpu *gpu, struct gpu_task *task)
 {
     struct backend_job *job = task->job;
@@ -331,8 +349,10 @@ static bool stream_has_ended(struct gpu *gpu, struct gpu_task *task)
         end = end->behind;
     gpu_enter(gpu);
     code = query(gpu, task, end);
-    if (code == gpu->driver->not_ready)
+    if (code == gpu->driver->not_ready) {
+        let_go(gpu, task);
         return false;
+    }
     if (gpu->driver->is_fatal(code)) {
         gpu_note_fault(gpu, code);
         return false;
@@ -342,6 +362,8 @@ static bool stream_has_ended(struct gpu *gpu, struct gpu_task *task)
     if (code != 0 && job->status == OMPRMA_OK)
         job->status = gpu_error(gpu, code, "%s%s on %s", task->kernel[0] ? "kernel " : "a transfer",
                                 task->kernel, gpu->name);
+    if (code == 0 && task->astray && job->status == OMPRMA_OK)
+        job->status = other_is_lost(task->other);
     if (!task->behind)
         stream_give(gpu, task->stream);
     gpu_task_give(gpu, task);

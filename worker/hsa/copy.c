@@ -96,7 +96,10 @@ static int copy_direct(struct hsa *hsa, const struct hsa *other, const struct ba
     struct hsa_step *step;
     int code = rocr_step_take(hsa, &step);
 
-    return code ? code : issue(hsa, stream, step, &piece);
+    if (code)
+        return code;
+    step->other = other == hsa ? NULL : other;
+    return issue(hsa, stream, step, &piece);
 }
 
 /* The block goes with the second step. */
@@ -112,6 +115,7 @@ static int copy_by_host(struct hsa *hsa, const struct hsa *other, const struct b
 
     if (code)
         return code;
+    second->other = other == hsa ? NULL : other;
     there.to = second->block;
     on.from = second->block;
     code = rocr_step_take(hsa, &first);

@@ -178,6 +178,7 @@ static const struct gpu_driver calls = {
     .stream_destroy = rocr_stream_destroy,
     .stream_query = rocr_stream_query,
     .stream_wait = rocr_stream_wait,
+    .stream_let_go = rocr_stream_let_go,
     .event_destroy = rocr_event_destroy,
     .event_record = rocr_event_record,
     .event_query = rocr_event_query,

@@ -141,6 +141,8 @@ struct hsa_step {
     struct hsa_step *next;
     hsa_signal_t signal; /* it is over when this is 0 */
     bool kernel;
+    const struct hsa *other; /* to whose memory it copies, if that is another GPU; or NULL */
+    bool astray; /* that one is lost, and may still use signal and block, which nobody gets again */
     void *block; /* goes with it, see rocr_block_take(); or NULL */
     size_t block_bytes;
     void *to; /* where what came into the block belongs; or NULL */
@@ -170,6 +172,7 @@ int rocr_stream_create(const struct gpu *gpu, gpu_stream *stream);
 int rocr_stream_destroy(const struct gpu *gpu, gpu_stream stream);
 int rocr_stream_query(const struct gpu *gpu, gpu_stream stream);
 int rocr_stream_wait(const struct gpu *gpu, gpu_stream stream);
+void rocr_stream_let_go(const struct gpu *gpu, gpu_stream stream);
 int rocr_event_record(const struct gpu *gpu, gpu_event *event, gpu_stream stream);
 int rocr_event_destroy(const struct gpu *gpu, gpu_event event);
 int rocr_event_query(const struct gpu *gpu, gpu_event event);

@@ -34,6 +34,10 @@ static void give_spare(struct hsa *hsa, struct hsa_step *step)
 {
     if (!step)
         return;
+    if (step->astray) {
+        free(step);
+        return;
+    }
     pthread_mutex_lock(&hsa->lock);
     step->next = hsa->spare_steps;
     hsa->spare_steps = step;
@@ -109,7 +113,8 @@ static void end_first(struct hsa *hsa, gpu_stream stream)
 
     if (step->to)
         memcpy(step->to, step->block, step->to_bytes);
-    give_block(hsa, step);
+    if (!step->astray)
+        give_block(hsa, step);
     give_spare(hsa, stream->held);
     stream->held = NULL;
     stream->first = step->next;
@@ -157,9 +162,11 @@ static int wait_for(struct hsa *hsa, gpu_stream stream, uint64_t number)
     const struct rocr *rocr = hsa->rocr;
     int code;
 
-    while ((code = query(hsa, stream, number)) == ROCR_NOT_READY)
+    while ((code = query(hsa, stream, number)) == ROCR_NOT_READY) {
+        rocr_stream_let_go(&hsa->gpu, stream);
         rocr->signal_wait_scacquire(stream->first->signal, HSA_SIGNAL_CONDITION_LT, 1,
                                     rocr->ticks / 20, HSA_WAIT_STATE_BLOCKED);
+    }
     return code;
 }
 
@@ -194,6 +201,17 @@ int rocr_stream_query(const struct gpu *gpu, gpu_stream stream)
 int rocr_stream_wait(const struct gpu *gpu, gpu_stream stream)
 {
     return wait_for(hsa_of(gpu), stream, stream->begun);
+}
+
+/* What waits for such a copy goes on. */
+void rocr_stream_let_go(const struct gpu *gpu, gpu_stream stream)
+{
+    for (struct hsa_step *step = stream->first; step; step = step->next) {
+        if (!step->other || step->astray || !rocr_fault_code(step->other))
+            continue;
+        step->astray = true;
+        hsa_of(gpu)->rocr->signal_store_relaxed(step->signal, 0);
+    }
 }
 
 int rocr_event_record(const struct gpu *gpu, gpu_event *event, gpu_stream stream)
