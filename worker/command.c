@@ -134,6 +134,8 @@ static const struct command_kind kinds[WIRE_COMMAND_END] = {
     [WIRE_SCATTER] = {DATA, command_begin_scatter, NULL, NULL, NULL},
     [WIRE_GATHER] = {DATA, command_begin_gather, NULL, NULL, NULL},
     [WIRE_SHARE] = {DEVICE, command_begin_share, NULL, NULL, NULL},
+    [WIRE_MAP] = {COMMAND_OWN, command_begin_map, NULL, NULL, NULL},
+    [WIRE_UNMAP] = {COMMAND_OWN, command_begin_unmap, NULL, NULL, NULL},
     [WIRE_REGION] = {KERNEL | COMMAND_BRINGS, command_begin_region, command_end_region, NULL, NULL},
 };
 

@@ -412,6 +412,7 @@ static void close_connection(void)
         gpu_kinds[kind]->close();
     datapath_destroy(server->one_sided);
     datapath_destroy(server->two_sided);
+    datapath_destroy(server->neighbours);
     channel_destroy(server->channel);
     world_leave(&worker.world);
     doorbell_close(worker.head_bell);

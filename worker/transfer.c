@@ -7,12 +7,15 @@
  */
 #include "worker/command.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/range.h"
+#include "control/shm/neighbours.h"
 #include "worker/worker.h"
 
 enum {
@@ -63,6 +66,16 @@ static bool overlaps(const struct stream *stream, const struct wire_record *reco
     return false;
 }
 
+static struct datapath *one_sided_path(const struct server *server,
+                                       const struct wire_record *record)
+{
+    bool copied =
+        record->flags & WIRE_MAPPED &&
+        neighbours_hold(server->neighbours, (int)record->word[3], record->word[1], record->word[2]);
+
+    return copied ? server->neighbours : server->one_sided;
+}
+
 /* Fills `transfer` from a command. */
 static void transfer_fill(const struct server *server, const struct wire_record *record,
                           struct stream_transfer *node)
@@ -71,7 +84,7 @@ static void transfer_fill(const struct server *server, const struct wire_record 
     bool out = record->code == WIRE_PUT || record->code == WIRE_SEND;
 
     node->op = record->op;
-    node->path = one_sided ? server->one_sided : server->two_sided;
+    node->path = one_sided ? one_sided_path(server, record) : server->two_sided;
     node->transfer.direction = out ? TRANSFER_OUT : TRANSFER_IN;
     node->address = record->word[0];
     node->transfer.peer = (int)record->word[3];
@@ -134,6 +147,39 @@ static void lose_peer(struct stream *stream, const struct lost_peer *peer)
     }
 }
 
+/* ---- memory of other workers ---- */
+
+/* Where it cannot be mapped, what is put there goes by the one-sided path. */
+enum backend_step command_begin_map(struct stream *stream, struct command *command)
+{
+    struct server *server = stream->session->server;
+    const struct wire_record *record = &command->record;
+    struct shm_address file;
+
+    if (record->tail_bytes != sizeof(file)) {
+        server_break(server, OMPRMA_ERR_PROTOCOL, "an arena to map without its file");
+        return BACKEND_OVER;
+    }
+    memcpy(&file, record->tail, sizeof(file));
+    errno = ENOMEM;
+    if ((server->neighbours || neighbours_create(&server->neighbours) == OMPRMA_OK) &&
+        neighbours_add(server->neighbours, (int)record->word[0], &file, record->word[1],
+                       record->word[2]))
+        return BACKEND_OVER;
+    log_write(LOG_CHOICE, "memory of the worker of rank %d cannot be mapped: %s",
+              (int)record->word[0], strerror(errno));
+    return BACKEND_OVER;
+}
+
+enum backend_step command_begin_unmap(struct stream *stream, struct command *command)
+{
+    neighbours_drop(stream->session->server->neighbours, (int)command->record.word[0],
+                    command->record.word[1]);
+    return BACKEND_OVER;
+}
+
+/* ---- peers that are lost ---- */
+
 /* A peer gives no answers any more: nothing is begun with it, and what is under way fails. */
 enum backend_step command_begin_lost(struct stream *stream, struct command *command)
 {
@@ -154,6 +200,7 @@ enum backend_step command_begin_lost(struct stream *stream, struct command *comm
         for (uint32_t i = 0; i < session->tables[t].count; i++)
             if (session->tables[t].streams[i])
                 lose_peer(session->tables[t].streams[i], peer);
+    neighbours_drop_all(session->server->neighbours, peer->rank);
     return BACKEND_OVER;
 }
 

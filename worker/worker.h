@@ -30,6 +30,8 @@ struct server {
     struct doorbell *bell;      /* this worker's; NULL: nobody rings */
     struct datapath *one_sided; /* NULL without a window */
     struct datapath *two_sided;
+    struct datapath
+        *neighbours; /* to arenas of other workers that are mapped here; NULL: none was */
 
     struct worker_device *devices; /* the caller's */
     int device_count;

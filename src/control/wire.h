@@ -69,6 +69,9 @@ enum wire_code {
     WIRE_GATHER,  /* the other way: the same words | tail: shape */
     WIRE_SHARE,   /* open memory of the program in which runs lie packed: bytes | tail: struct
                    * shm_address; result: address */
+    WIRE_MAP,   /* of no device: an arena of another worker of the host, to copy to by oneself: its
+                 * rank, where the arena begins, bytes | tail: struct shm_address */
+    WIRE_UNMAP, /* of no device: that arena goes: rank, where it begins */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */
@@ -92,6 +95,7 @@ enum wire_flag {
     WIRE_GEOMETRY = 4, /* launch: the tail begins with an omprma_geometry_t */
     WIRE_PACKED = 8,   /* launch: a word with their bytes, then parameters as the kernel has them */
     WIRE_MODULE = 16,  /* load: as a module of its own; result: the module */
+    WIRE_MAPPED = 16,  /* put: copied, where the worker has mapped that memory, see WIRE_MAP */
     WIRE_STAGED = 32,  /* recv, send, put: the (local) address is one of the staging memory */
     WIRE_SPIN = 64,    /* awake: nor yield */
     WIRE_CONTEXT = 128 /* launch: the kernel takes an array of where the arguments are */

@@ -368,6 +368,7 @@ static inline void core_stop(void)
         server_close(server);
         datapath_destroy(server->one_sided);
         datapath_destroy(server->two_sided);
+        datapath_destroy(server->neighbours);
         for (int k = 0; k < server->device_count; k++)
             server->devices[k].backend->close(&server->devices[k]);
         channel_destroy(server->channel);

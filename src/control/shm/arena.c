@@ -141,7 +141,8 @@ struct arena *arena_open(const struct shm_address *address, uint64_t base, uint6
 
     if (!arena)
         return NULL;
-    *arena = (struct arena){.base = base, .bytes = bytes, .file = open_file(address, bytes)};
+    *arena = (struct arena){
+        .address = *address, .base = base, .bytes = bytes, .file = open_file(address, bytes)};
     arena->filled = calloc(bytes / HUGE_PAGE + 1, sizeof(*arena->filled));
     if (arena->file >= 0 && arena->filled && map(arena))
         return arena;

@@ -28,9 +28,10 @@ void arena_unshare(void *at, size_t bytes, int file);
 
 /* An arena of another process, as this one has it. */
 struct arena {
-    uint64_t base, bytes; /* there */
-    char *at;             /* here */
-    void *mapped;         /* around it */
+    struct shm_address address; /* what opens it */
+    uint64_t base, bytes;       /* there */
+    char *at;                   /* here */
+    void *mapped;               /* around it */
     size_t mapped_bytes;
     int file;
     _Atomic(bool) *filled; /* huge pages that were written as a whole from here */

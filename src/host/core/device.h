@@ -9,9 +9,9 @@
 #define OMPRMA_HOST_CORE_DEVICE_H
 
 #include "base/error.h"
+#include "control/shm/mapped.h"
 #include "control/shm/memory.h"
 #include "host/core/device_memory.h"
-#include "host/core/mapped.h"
 #include "host/core/paths.h"
 #include "host/core/peer.h"
 #include "host/core/runtime.h"

@@ -72,7 +72,8 @@ enum { EXCHANGE_SMALL = 64 << 10 };
 /* The ways from device to device, for all pairs of one host or all pairs of different hosts. */
 struct exchange_paths {
     enum config_exchange way; /* never EXCHANGE_AUTO */
-    bool small_put;           /* small data is put in any case */
+    bool copies;    /* in place of that, the source copies by itself where it can map the memory */
+    bool small_put; /* small data is put in any case */
     double us[EXCHANGE_WAYS]; /* 1 MiB, measured; 0: not measured */
     float spread[EXCHANGE_WAYS];
 };

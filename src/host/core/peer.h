@@ -46,6 +46,14 @@ struct peer {
     uint32_t answer;   /* of the last one that it had taken when it said so, */
     uint64_t busy;     /* and what it said: see WIRE_ALIVE */
 
+    struct told_arenas {
+        struct told_arena {
+            int rank; /* whose */
+            uint64_t base;
+        } * all;
+        int count, room;
+    } told; /* see told.h */
+
     struct operation *change; /* of its table of arenas, see attach_order.h; a reference */
     uint32_t accesses;        /* commands by which others put into its memory, or get from it */
 

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "host/core/attach_order.h"
 #include "host/core/fault_address.h"
+#include "host/core/told.h"
 #include "host/device/devices.h"
 #include "host/queue/append.h"
 #include "host/queue/issue.h"
@@ -51,6 +52,7 @@ static void send_release(struct device *device, omprma_addr_t base, uint64_t byt
     };
     struct operation *command;
 
+    told_forget(device->peer, base);
     mapped_drop(&device->mapped, base);
     if (!attach_order_matters(device->peer)) {
         peer_send_record(device->peer, &record, false);

@@ -5,11 +5,14 @@
  * - copy: both ends are in one worker, which copies; so it does between a device and its staging
  *   memory.
  * - put: the source puts into the destination's window.
+ * - copy to: the source copies into the destination's arena, which it has mapped: a put that MPI
+ * has no part in. It is told of the arena before.
  * - get: the destination gets from the source's window, in a subqueue that follows the hop's queue.
  * - send: the source sends, and the destination receives. Both commands leave together, so that
  *   neither end waits for long: the receive is held until the send is issued. It stands in a queue
  *   of ours that nothing else holds up.
  */
+#include "host/core/told.h"
 #include "host/path/path.h"
 #include "host/queue/append.h"
 #include "host/queue/order.h"
@@ -95,17 +98,43 @@ static omprma_status_t append_access(const struct hop *hop, const struct path_op
 }
 
 /* The pieces of what is staged have waited for writes. */
-static omprma_status_t append_put(const struct hop *hop, struct operation **operation)
+static omprma_status_t append_put_by(const struct hop *hop, const struct path_ops *by,
+                                     struct operation **operation)
 {
     const struct hop_end *from = &hop->from, *to = &hop->to;
     struct wire_record record = {
         .code = WIRE_PUT,
-        .flags = flags_of(from),
+        .flags = flags_of(from) | (by == &path_copy_to ? WIRE_MAPPED : 0),
         .word = {from->at, to->at, hop->bytes, rank_of(to)},
     };
     omprma_status_t status = hop->is_part ? OMPRMA_OK : wait_for_writes(hop->queue, to, hop->bytes);
 
-    return status == OMPRMA_OK ? append_access(hop, &path_put, to, &record, operation) : status;
+    return status == OMPRMA_OK ? append_access(hop, by, to, &record, operation) : status;
+}
+
+static omprma_status_t append_put(const struct hop *hop, struct operation **operation)
+{
+    return append_put_by(hop, &path_put, operation);
+}
+
+/* Workers can map what the program could. */
+static bool is_mapped(const struct hop *hop)
+{
+    const struct hop_end *from = &hop->from, *to = &hop->to;
+
+    return is_reached_at_both_ends(hop) && from->device->runtime->exchange[0].copies &&
+           !to->staged && from->device->native &&
+           peer_shares_host(from->device->peer, to->device->peer) &&
+           mapped_find(&to->device->mapped, to->at, hop->bytes);
+}
+
+static omprma_status_t append_copy_to(const struct hop *hop, struct operation **operation)
+{
+    const struct hop_end *from = &hop->from, *to = &hop->to;
+    const struct arena *arena = mapped_find(&to->device->mapped, to->at, hop->bytes);
+    omprma_status_t status = told_of(from->device->peer, to->device->peer, arena);
+
+    return status == OMPRMA_OK ? append_put_by(hop, &path_copy_to, operation) : status;
 }
 
 static omprma_status_t append_get(const struct hop *hop, struct operation **operation)
@@ -180,6 +209,8 @@ const struct path_ops path_copy = {
     .name = "copy", .path = PATH_INLINE, .takes = is_within_worker, .append = append_copy};
 const struct path_ops path_put = {
     .name = "put", .path = PATH_RMA, .takes = is_reached_at_both_ends, .append = append_put};
+const struct path_ops path_copy_to = {
+    .name = "copy to", .path = PATH_SHARED, .takes = is_mapped, .append = append_copy_to};
 const struct path_ops path_get = {
     .name = "get", .path = PATH_RMA, .takes = is_reached_at_both_ends, .append = append_get};
 const struct path_ops path_send = {

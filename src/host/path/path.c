@@ -7,7 +7,7 @@
 
 static const struct path_ops *const paths[] = {
     &path_inline,    &path_copy, &path_staged,      &path_thread, &path_shared, &path_put_get,
-    &path_two_sided, &path_send, &path_application, &path_put,    &path_get,
+    &path_two_sided, &path_send, &path_application, &path_put,    &path_get,    &path_copy_to,
 };
 
 const struct path_ops *path_pick(const struct path_ops *preferred, const struct hop *hop)

@@ -43,7 +43,8 @@ extern const struct path_ops path_inline, path_put_get, path_two_sided, path_sta
     path_shared;
 
 /* Between workers, or within one. */
-extern const struct path_ops path_copy, path_put, path_get, path_send, path_application;
+extern const struct path_ops path_copy, path_put, path_get, path_send, path_application,
+    path_copy_to;
 
 /* The preferred path if that takes the hop, else the first one of the list that wants it, else the
  * first one that takes it. `preferred`: NULL for what the table of the device says (paths.h). */

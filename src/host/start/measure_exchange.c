@@ -42,6 +42,7 @@ static const double put_ratio = 1.25; /* by which another path has to be better 
 
 void measure_choose_exchange(struct exchange_paths *paths, bool rma, enum config_data data)
 {
+    paths->copies = false; /* until that has been tried */
     paths->small_put = allowed(EXCHANGE_PUT, rma, data);
     paths->way = paths->small_put ? EXCHANGE_PUT : EXCHANGE_SEND;
     for (enum config_exchange way = EXCHANGE_GET; way <= EXCHANGE_SEND; way++) {

@@ -123,6 +123,76 @@ static omprma_status_t try_mapped(struct device *device, struct trial *trial, ch
     return OMPRMA_OK;
 }
 
+/* ---- from worker to worker ---- */
+
+static bool may_exchange(const struct device *from, const struct device *to)
+{
+    return from->peer != to->peer && from->paths.shared && to->paths.shared &&
+           peer_shares_host(from->peer, to->peer);
+}
+
+/* Known data to the source, from there to the destination, and back. */
+static omprma_status_t pass_on(omprma_queue_t *queue, struct device *from, struct device *to,
+                               omprma_addr_t source, omprma_addr_t target, struct trial *trial,
+                               char *here)
+{
+    omprma_status_t status;
+
+    trial->number++;
+    trial_fill(trial, here);
+    status = move_mapped(from, true, source, here);
+    if (status == OMPRMA_OK)
+        status = omprma_exchange(queue, source, to->number, target, TRIAL_SURE);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(queue);
+    if (status == OMPRMA_OK)
+        status = move_mapped(to, false, target, here + TRIAL_SURE);
+    return status == OMPRMA_OK && trial_compare(trial, here + TRIAL_SURE) < TRIAL_SURE
+               ? error_set(OMPRMA_ERR_UNSUPPORTED, "copies between workers deliver wrong data")
+               : status;
+}
+
+static omprma_status_t try_exchange(struct device *from, struct device *to, struct trial *trial,
+                                    char *here)
+{
+    omprma_queue_t *queue = NULL;
+    omprma_addr_t source = 0, target = 0;
+    omprma_status_t status = omprma_alloc(from->number, TRIAL_SURE, &source);
+    char why[ERROR_TEXT_BYTES] = "";
+
+    if (status == OMPRMA_OK)
+        status = omprma_alloc(to->number, TRIAL_SURE, &target);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_create(from->number, &queue);
+    if (status == OMPRMA_OK)
+        status = pass_on(queue, from, to, source, target, trial, here);
+    if (status != OMPRMA_OK)
+        snprintf(why, sizeof(why), "%s", error_text());
+    omprma_queue_destroy(queue);
+    omprma_free(from->number, source);
+    omprma_free(to->number, target);
+    return status == OMPRMA_OK ? status : error_set(status, "%s", why);
+}
+
+/* One pair of them. */
+static omprma_status_t try_neighbours(struct runtime *runtime, struct trial *trial, char *here)
+{
+    omprma_status_t status;
+    int i = 1;
+
+    while (i < runtime->device_count && !may_exchange(runtime->devices[i - 1], runtime->devices[i]))
+        i++;
+    if (i >= runtime->device_count || runtime->config.exchange != EXCHANGE_AUTO)
+        return OMPRMA_OK;
+    runtime->exchange[0].copies = true;
+    status = try_exchange(runtime->devices[i - 1], runtime->devices[i], trial, here);
+    runtime->exchange[0].copies = status == OMPRMA_OK;
+    if (status == OMPRMA_OK || runtime->devices[i - 1]->lost || runtime->devices[i]->lost)
+        return status;
+    log_write(LOG_CHOICE, "workers do not copy to each other by themselves: %s", error_text());
+    return OMPRMA_OK;
+}
+
 /* One path for all peers. */
 static omprma_status_t make_path(struct runtime *runtime)
 {
@@ -194,6 +264,8 @@ omprma_status_t reach_try(struct runtime *runtime)
     for (int i = 0; i < runtime->device_count && status == OMPRMA_OK; i++)
         if (runtime->devices[i]->mapped.count > 0 && runtime->config.data == DATA_AUTO)
             status = try_mapped(runtime->devices[i], &trial, memory.here);
+    if (status == OMPRMA_OK)
+        status = try_neighbours(runtime, &trial, memory.here);
     trial_unmap(&memory);
     say(runtime);
     return status;

@@ -37,6 +37,7 @@
 #include "host/report/mark.h"
 #include "host/report/placement.h"
 #include "host/core/progress.h"
+#include "host/core/told.h"
 #include "host/core/attach_order.h"
 #include "host/report/record.h"
 #include "host/report/times.h"
@@ -401,6 +402,15 @@ omprma_status_t runtime_adopt(const struct config *config, struct channel *chann
     return status == OMPRMA_OK || !runtime->has_devices ? status : give_up(runtime, status);
 }
 
+/* NULL is allowed. */
+static void free_peer(struct peer *peer)
+{
+    if (!peer)
+        return;
+    told_free(peer);
+    free(peer);
+}
+
 /* ---- ending ---- */
 
 static void free_runtime(struct runtime *runtime)
@@ -430,7 +440,7 @@ static void free_runtime(struct runtime *runtime)
     doorbell_close(runtime->bell);
     free(runtime->bells);
     for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++)
-        free(runtime->peers[rank]);
+        free_peer(runtime->peers[rank]);
     free(runtime->devices);
     free(runtime->peers);
     pthread_mutex_destroy(&runtime->lock.mutex);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_exchange.c: device to device, both ways, in the order of the queue.
- * Covers: exchange.c subqueue.c */
+ * Covers: exchange.c subqueue.c shm/neighbours.c host/core/told.c */
 #include <stdio.h>
 
 #include <omprma_private/common.h>
 
 #include "tests/unit/test.h"
+#include "control/shm/neighbours.h"
 #include "tests/unit/core_fixture.h"
 #include "host/calls/exchange.h"
 
@@ -26,8 +27,10 @@ static void random_copies(const struct core_options *options, enum config_exchan
     struct draw random = {.state = 5};
     omprma_queue_t *queue[DEVICES];
     omprma_addr_t there[DEVICES];
+    bool copies;
 
     core_start(options);
+    copies = runtime_get()->exchange[0].copies;
     for (int i = 0; i < DEVICES; i++) {
         queue[i] = core_queue(i);
         there[i] = core_alloc(i, BYTES);
@@ -37,6 +40,7 @@ static void random_copies(const struct core_options *options, enum config_exchan
         assert_ok(omprma_submit(queue[i], there[i], wanted[i], BYTES));
         assert_ok(omprma_queue_synchronize(queue[i]));
     }
+    runtime_get()->exchange[0].copies = copies;
     for (int round = 0; round < 300; round++) {
         uint64_t bytes = draw_size(&random, BYTES);
         uint64_t at = draw_below(&random, BYTES - bytes + 1);
@@ -64,10 +68,70 @@ static void random_copies(const struct core_options *options, enum config_exchan
     core_stop();
 }
 
+/* Of the destination's memory, which arena the source has mapped. */
+static bool has_mapped(int worker, int other, omprma_addr_t at)
+{
+    bool holds;
+
+    core_hold(worker);
+    holds = neighbours_hold(core.worker[worker].server.neighbours, other + 1, at, 1);
+    core_release(worker);
+    return holds;
+}
+
+static void exchange_to(omprma_queue_t *queue, omprma_addr_t from, omprma_addr_t to, int add)
+{
+    for (int i = 0; i < BYTES; i++)
+        wanted[0][i] = (unsigned char)(i * 7 + add);
+    assert_ok(omprma_submit(queue, from, wanted[0], BYTES));
+    assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+}
+
+static void check_there(omprma_queue_t *queue, omprma_addr_t at)
+{
+    assert_ok(omprma_retrieve(queue, host[1], at, BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_memory_equal(host[1], wanted[0], BYTES);
+}
+
+/* The source is told of an arena when it first copies there, and when that goes. */
+TEST(workers_copy_to_each_other)
+{
+    const uint64_t more = 12 << 20;
+    omprma_queue_t *queue, *targets;
+    omprma_addr_t from, to[2];
+
+    core_start(&(struct core_options){.workers = 2, .shared = true, .arena = 4 << 20});
+    if (!runtime_get()->exchange[0].copies) { /* a container may not have name spaces */
+        core_end();
+        skip();
+    }
+    queue = core_queue(0);
+    targets = core_queue(1);
+    from = core_alloc(0, BYTES);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 2; i++) {
+            to[i] = core_alloc(1, more);
+            exchange_to(queue, from, to[i] + more - BYTES, round + i);
+            check_there(targets, to[i] + more - BYTES);
+            assert_true(has_mapped(0, 1, to[i]));
+        }
+        assert_ok(omprma_free(1, to[0]));
+        assert_ok(omprma_free(1, to[1]));
+        assert_ok(launch(queue, KERNEL(kernel_nap), 0, 0, 0)); /* behind what the worker was told */
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_true(round > 0 || has_mapped(0, 1, to[0]) + has_mapped(0, 1, to[1]) == 1);
+    }
+    core_end();
+}
+
 TEST(copies_between_all_pairs)
 {
     const struct core_options apart = {.workers = DEVICES};
 
+    random_copies(&(struct core_options){.workers = DEVICES, .shared = true}, EXCHANGE_PUT, true,
+                  0);
     for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++) {
         random_copies(&apart, way, true, 0);
         random_copies(&apart, way, true, 8192);

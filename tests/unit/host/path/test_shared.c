@@ -2,7 +2,7 @@
 /* test_shared.c: memory that the program has mapped as well: copies by itself, in order with
  * launches, beside a model; further arenas; when data goes by other paths; wrong addresses; a
  * lost worker.
- * Covers: path/shared.c host/start/reach.c host/core/mapped.c */
+ * Covers: path/shared.c host/start/reach.c control/shm/mapped.c */
 #define _GNU_SOURCE
 #include "tests/unit/test.h"
 #include <sys/mman.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * mapped.h: the arenas of a device that this process has mapped, too (control/shm/arena.h), so that
- * it copies to them and from them by itself. Those of a worker on another host, or whose files
- * cannot be opened, are none of these: their data goes by other paths.
+ * mapped.h: arenas of another process that this one has mapped, too (arena.h), so that it copies to
+ * them and from them by itself. Those on another host, or whose files cannot be opened, are none of
+ * these: their data goes by other paths.
  *
- * Thread: with runtime->lock held. Blocks: no.
+ * Thread: one at a time for each list. Blocks: no.
  */
-#ifndef OMPRMA_HOST_CORE_MAPPED_H
-#define OMPRMA_HOST_CORE_MAPPED_H
+#ifndef OMPRMA_CONTROL_SHM_MAPPED_H
+#define OMPRMA_CONTROL_SHM_MAPPED_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* mapped.c: a sorted list of each device, since most transfers look it up. */
-#include "host/core/mapped.h"
+/* mapped.c: a sorted list, since most transfers look it up. */
+#include "control/shm/mapped.h"
 
 #include <errno.h>
 #include <string.h>
