@@ -150,7 +150,14 @@ lose() {
 for way in put get send application; do
     lose rdma $way
 done
+lose rdma auto
 lose ucx auto
+# Each path, and without MPI.
+for options in "--osc rdma" "--osc rdma --data rma" "--transport direct"; do
+    # shellcheck disable=SC2086 # several words
+    expect "killed while the program copies, $options" bad \
+        "^omprma: error: worker 1 .*killed by signal 9" 20 "$run" $options -n 4 -- "$losses" copies
+done
 lose ucx send
 
 # One line, whatever Open MPI repeats meanwhile about the memory that is gone.

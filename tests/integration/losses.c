@@ -4,9 +4,13 @@
  * - before: a kernel has crashed there before anybody exchanges with it
  * - during: it crashes while exchanges with it are under way
  * - kill: its worker gets SIGKILL while large exchanges go on; omprma-run ends the program
+ * - copies: its worker gets SIGKILL while the program copies 64 MiB there and back
  * An error names both devices. The other devices go on with right data.
  */
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 
 #include "check.h"
 
@@ -126,6 +130,36 @@ static void kill_worker(void)
     }
 }
 
+static void *kill_later(void *copies)
+{
+    omprma_device_info_t info;
+
+    check_ok(omprma_device_info(1, &info));
+    while (atomic_load((atomic_int *)copies) < AGAIN)
+        sched_yield();
+    check(kill(info.pid, SIGKILL) == 0);
+    return NULL;
+}
+
+/* Until the device is lost, or somebody ends this process. What the program has mapped of the
+ * worker's memory stays there meanwhile. */
+static void kill_in_copies(void)
+{
+    const size_t bytes = 64 << 20;
+    char *here = calloc(1, bytes);
+    omprma_addr_t there = memory_on(1, bytes);
+    atomic_int copies = 0;
+    pthread_t killer;
+
+    check(here && pthread_create(&killer, NULL, kill_later, &copies) == 0);
+    do {
+        omprma_submit(queues[1], there, here, bytes);
+        omprma_retrieve(queues[1], here, there, bytes);
+        atomic_fetch_add(&copies, 1);
+    } while (omprma_queue_synchronize(queues[1]) != OMPRMA_ERR_DEVICE_LOST);
+    exit(3);
+}
+
 int main(int count, char **words)
 {
     const char *how = count > 1 ? words[1] : "";
@@ -137,6 +171,8 @@ int main(int count, char **words)
         before();
     else if (strcmp(how, "during") == 0)
         during();
+    else if (strcmp(how, "copies") == 0)
+        kill_in_copies();
     else
         kill_worker();
     omprma_finalize();
