@@ -128,13 +128,16 @@ static char *encode_names(const omprma_symbol_t *symbols, size_t count, size_t *
     return names;
 }
 
-/* What runs on a device may ask for its number. */
-static void tell_number(struct peer *peer)
+/* What runs on a device may ask for its number. Devices that have memory in common are one to the
+ * program: the first of them. */
+static void tell_number(const struct device *device)
 {
+    struct peer *peer = device->peer;
+    bool one = device->memory == device->runtime->common;
     const struct wire_record record = {
         .code = WIRE_NUMBER,
         .device = WIRE_NO_DEVICE,
-        .word = {(uint64_t)peer->first_device},
+        .word = {(uint64_t)(one ? device->memory->devices[0]->number : peer->first_device)},
     };
 
     if (!peer->numbered)
@@ -172,7 +175,7 @@ static omprma_status_t look_up(struct device *device, struct image_record *recor
         progress_line_show("omprma: image of %" PRIu64 " MiB: device %d loads it",
                            record->bytes / MIB, device->number);
         runtime_lock(device->runtime);
-        tell_number(device->peer);
+        tell_number(device);
         status = device_command(device, &command, NULL, addresses, (uint32_t)(8 * count));
         for (size_t i = 0; i < count && status == OMPRMA_OK; i++) {
             symbols[i].address = addresses[i];

@@ -18,9 +18,16 @@ static omprma_status_t join_check(const struct runtime *runtime, struct device *
         if (!devices[i]->native)
             return error_set(OMPRMA_ERR_ARGUMENT, "%s is a GPU: its memory cannot be in common",
                              device_name(devices[i]));
-        for (int j = 0; j < i; j++)
+        for (int j = 0; j < i; j++) {
             if (devices[i] == devices[j])
                 return error_set(OMPRMA_ERR_ARGUMENT, "%s is named twice", device_name(devices[i]));
+            if (devices[i]->peer == devices[j]->peer)
+                return error_set(OMPRMA_ERR_ARGUMENT,
+                                 "%s is of the same worker as device %d, where an address is there "
+                                 "once; start more workers (-n), and leave out "
+                                 "--devices-per-worker (OMPRMA_DEVICES)",
+                                 device_name(devices[i]), devices[j]->number);
+        }
     }
     return OMPRMA_OK;
 }

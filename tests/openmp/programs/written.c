@@ -1,13 +1,14 @@
 /* test: args=30
  * Regions that write what they map `to`, which is mapped around them: later regions read what was
  * written, wherever they run, and so does an update. Several run side by side, so that there are
- * others to read. Argument: rounds.
+ * others to read; as there is one device, all are told the same number. Argument: rounds.
  */
 #include "check.h"
 
 enum { N = 2000, READERS = 6 };
 
 static double x[N], scratch[N], seen[READERS];
+static int number[READERS];
 
 static void write_there(double value)
 {
@@ -41,6 +42,26 @@ static void read_there(void)
 #pragma omp taskwait
 }
 
+/* Nothing that they read keeps these in one place. */
+static int count_numbers(void)
+{
+    int others = 0;
+    for (int r = 0; r < READERS; r++) {
+        int *own = &number[r];
+#pragma omp target nowait map(from : own [0:1])
+        {
+            volatile double sink = 1;
+            for (int i = 0; i < 1000000; i++)
+                sink = sink * 0.5;
+            *own = omp_get_device_num();
+        }
+    }
+#pragma omp taskwait
+    for (int r = 1; r < READERS; r++)
+        others += number[r] != number[0];
+    return others;
+}
+
 static double sum_of(double value)
 {
     return N * value + N * (N - 1) / 2.0;
@@ -62,5 +83,6 @@ int main(int argc, char **argv)
         wrong += x[N - 1] != round + N - 1;
     }
     CHECK_EQUAL(wrong, 0);
+    CHECK_EQUAL(count_numbers(), 0);
     return finish("written");
 }

@@ -65,6 +65,15 @@ CORE_TEST(where_it_cannot_be_all_stays_as_it_was, 2, .arena = ARENA)
     }
 }
 
+CORE_TEST(devices_of_one_worker_are_refused, 1, .arena = ARENA, .devices = 2)
+{
+    const int both[] = {0, 1};
+
+    assert_int_equal(omprma_memory_join(both, 2), OMPRMA_ERR_ARGUMENT);
+    assert_non_null(strstr(omprma_error(), "is of the same worker as device 0"));
+    use_and_free(1);
+}
+
 CORE_TEST(what_makes_no_sense_is_refused, 2, .arena = ARENA)
 {
     const int twice[] = {0, 0}, none[] = {7}, first[] = {0};
