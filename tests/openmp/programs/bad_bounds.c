@@ -1,4 +1,4 @@
-/* test: status=1 env=OMPRMA_CHECK=full reference=no needs=worker stderr=check:;2;findings
+/* test: status=1 env=OMPRMA_CHECK=full reference=no needs=worker;program stderr=check:;2;findings
  * Under OMPRMA_CHECK=full: a region writes in front of a mapped section and behind it. Neither
  * disturbs anything, and both are found. */
 #include "check.h"

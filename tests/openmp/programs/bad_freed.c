@@ -1,4 +1,4 @@
-/* test: status=1 env=OMPRMA_CHECK=full reference=no needs=worker
+/* test: status=1 env=OMPRMA_CHECK=full reference=no needs=worker;program
  * stderr=check:.*4;bytes;of;the;block;of;400;bytes.*freed;in;main.*were;written;after;that,;at;offsets;12;to;15
  * Under OMPRMA_CHECK=full: a region uses memory that was freed, by is_device_ptr. */
 #include "check.h"

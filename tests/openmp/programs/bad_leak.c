@@ -1,4 +1,4 @@
-/* test: status=1 env=OMPRMA_CHECK=full reference=no needs=worker stderr=check:;2;findings
+/* test: status=1 env=OMPRMA_CHECK=full reference=no needs=worker;program stderr=check:;2;findings
  * Under OMPRMA_CHECK=full: memory is left at the end, by omp_target_alloc and by enter data; what
  * lives as long as the program by itself is not named. */
 #include "check.h"

@@ -1,4 +1,4 @@
-/* test: flags=-fopenmp-version=51
+/* test: flags=-fopenmp-version=51 needs=program
  * Clauses that say where a construct runs and how data comes: if, device, defaultmap, ompx_hold,
  * close, present, use_device_addr, use_device_ptr, in_reduction, private. */
 #include "check.h"

@@ -1,4 +1,4 @@
-/* test: reference=no needs=own status=7 libs=-pthread
+/* test: reference=no needs=own;program status=7 libs=-pthread
  * A thread calls exit() while others compute on a device, with and without nowait, copy to it and
  * take memory of it: the status is the program's, and nothing is said. */
 #include "check.h"
