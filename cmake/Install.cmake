@@ -27,9 +27,17 @@ install(FILES LICENSE DESTINATION share/doc/omprma COMPONENT license)
 configure_file(packaging/module/omprma.in modulefile @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/modulefile
     DESTINATION share/omprma/modulefiles/omprma RENAME ${PROJECT_VERSION} COMPONENT modulefile)
-install(FILES README.md DESTINATION share/doc/omprma COMPONENT documents)
-install(DIRECTORY docs examples DESTINATION share/doc/omprma COMPONENT documents
-    FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "site" EXCLUDE)
+# Pages for users; those for developers are in the repository.
+install(FILES README.md CHANGELOG.md SECURITY.md CITATION.cff DESTINATION share/doc/omprma COMPONENT documents)
+install(FILES perf/README.md DESTINATION share/doc/omprma/perf COMPONENT documents)
+foreach(folder docs/tutorial docs/how-to docs/reference docs/explanation examples)
+    get_filename_component(above ${folder} DIRECTORY)
+    install(DIRECTORY ${folder} DESTINATION share/doc/omprma/${above} COMPONENT documents
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.c")
+endforeach()
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\"
+    -DFOLDER=\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share/doc/omprma
+    -P \"${PROJECT_SOURCE_DIR}/cmake/Documents.cmake\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT documents)
 
 # cmake --build FOLDER --target uninstall removes what the last cmake --install of it wrote.
 add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DLIST=${PROJECT_BINARY_DIR}/install_manifest.txt
