@@ -24,6 +24,7 @@ install(FILES ${PROJECT_BINARY_DIR}/omprma.pc DESTINATION lib/pkgconfig
     COMPONENT development)
 install(FILES LICENSE DESTINATION share/doc/omprma COMPONENT license)
 
+set(OMPRMA_MODULE_NEEDS "" CACHE STRING "Modules that the environment module loads, with blanks between: \"openmpi/4.1 llvm/19\"")
 configure_file(packaging/module/omprma.in modulefile @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/modulefile
     DESTINATION share/omprma/modulefiles/omprma RENAME ${PROJECT_VERSION} COMPONENT modulefile)

@@ -11,7 +11,7 @@ for page in README.md CHANGELOG.md SECURITY.md CITATION.cff perf/README.md docs/
     [ -s "$documents/$page" ] || complain "no $page"
 done
 ! ls "$documents"/docs/{design-notes,lab,site,architecture.md} 2>/dev/null || complain 'pages for developers are installed'
-SOURCE_DIR=$documents bash "$SOURCE_DIR/tests/style/links.sh" || complain 'see above'
+env "SOURCE_DIR=$documents" bash "$SOURCE_DIR/tests/style/links.sh" || complain 'see above'
 grep -qF 'To change omprma: CONTRIBUTING.md. To cite it:' "$documents/README.md" || complain 'the words of a link are gone'
 ! grep -rnP '[\t\x01]\(' "$documents" --include='*.md' || complain 'a mark was left behind'
 finish 'installed documents have no link that leads nowhere'
