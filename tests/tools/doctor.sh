@@ -38,9 +38,26 @@ compiler() { # STATUS PATTERN OUTPUT STATUS-OF-IT: of --version it says to be cl
     doctor "$1" "$2" --compiler "$folder/cc"
 }
 compiler 0 '^ok +compiler +[^ ]+/cc compiles target regions: Debian clang version 98.1$' '' 0
-compiler 1 "^failure +compiler .*: a.c:1: error: no omp.h; .* no clang-98 clang-tools-98 llvm-98 libomp-98-dev liboffload-98-dev$" \
+compiler 1 "^failure +compiler .*: a.c:1: error: no omp.h; .* no clang-98 clang-tools-98 llvm-98 libomp-98-dev liboffload-98-dev(;.*)?$" \
     'a.c:1: error: no omp.h' 1
-doctor 1 '^failure +compiler +/no/clang: .*not found|No such file.*; take clang 14 or newer$' --compiler /no/clang
+doctor 1 '^failure +compiler +/no/clang: there is no such command; take clang 14 or newer$' --compiler /no/clang
+# What can be installed follows the release, and the libomp that is there: a system with clang 97 alone.
+mkdir "$folder/system"
+cat >"$folder/system/dpkg-query" <<'SH'
+#!/bin/sh
+case $* in
+*Package*) printf 'installed libomp-97-dev\nconfig-files libomp-96-dev\n' ;;
+*) false ;;
+esac
+SH
+printf '#!/bin/sh\necho "libc6 | 2 |  Candidate: 2"\n' >"$folder/system/apt-cache"
+chmod +x "$folder/system/"*
+PATH=$folder/system:$PATH compiler 1 'no clang-98 .* liboffload-98-dev; libomp-97-dev, which is installed, excludes libomp-98-dev: scripts/toolchains 98 unpacks' \
+    'a.c:1: error: no omp.h' 1
+printf '#!/bin/sh\n[ "$1" != madison ] || echo libc6\n' >"$folder/system/apt-cache"
+PATH=$folder/system:$PATH compiler 1 'liboffload-98-dev; this release of the system has no clang-98 .* liboffload-98-dev$' \
+    'a.c:1: error: no omp.h' 1
+PATH=$folder/system:$PATH doctor 1 '^failure +compiler +clang-95: there is no such command; of .* no clang-95 .*; this release .* no clang-95 ' --compiler clang-95
 check 'without --check' "$("$INFO" --compiler cc 2>&1)" 'omprma: error: --compiler cc: write --check, too'
 
 # Other hosts: a remote shell that stays here, one that finds another version, one that finds nobody.

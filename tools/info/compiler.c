@@ -42,7 +42,49 @@ static int line_with(const char *command, const char *const words[], char line[L
     return stream ? pclose(stream) : -1;
 }
 
-/* Of Debian's packages for this clang those that are not installed, or all where nobody knows. */
+static bool succeeds(const char *format, const char *word)
+{
+    char *command = text_make(format, word);
+    int status = system(command);
+    free(command);
+    return status == 0;
+}
+
+static void append(char **text, const char *format, const char *word)
+{
+    char *more = text_make(format, word), *longer = text_make("%s%s", *text, more);
+    free(more);
+    free(*text);
+    *text = longer;
+}
+
+/* What stands in the way of installing one of Debian's packages on this system: it is absent there,
+ * or another one excludes it. */
+static void hindrance(const char *name, int version, char **absent, char **text)
+{
+    static const char *const any[] = {NULL};
+    char other[LINE_BYTES];
+    if (succeeds("test -n \"$(apt-cache madison libc6 2>/dev/null)\"%s", "") &&
+        !succeeds("apt-cache policy %s 2>/dev/null | grep -q 'Candidate: [0-9]'", name)) {
+        append(absent, " %s", name);
+        return;
+    }
+    if (strncmp(name, "libomp-", 7) != 0)
+        return;
+    line_with("dpkg-query -W -f '${db:Status-Status} ${Package}\\n' 'libomp-*-dev' 2>/dev/null | "
+              "sed -n 's/^installed \\(libomp-[0-9]*-dev\\)$/\\1/p'",
+              any, other);
+    if (!*other)
+        return;
+    append(text, "; %s, which is installed, excludes", other);
+    append(text, " %s: ", name);
+    char number[12];
+    snprintf(number, sizeof(number), "%d", version);
+    append(text, "scripts/toolchains %s unpacks it beside that", number);
+}
+
+/* Of Debian's packages for this clang those that are not installed, or all where nobody knows; then
+ * what hinders their installation. */
 static char *packages_missing(int version)
 {
     static const struct {
@@ -52,7 +94,8 @@ static char *packages_missing(int version)
                     {"llvm-", "", 0, 14},       {"llvm-", "", 22, 99},
                     {"libomp-", "-dev", 0, 99}, {"liboffload-", "-dev", 22, 99}};
     static const char *const any[] = {NULL};
-    char *missing = text_make("%s", "");
+    char *missing = text_make("%s", ""), *absent = text_make("%s", ""),
+         *hindrances = text_make("%s", "");
     for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
         if (version < packages[i].first || version > packages[i].last)
             continue;
@@ -60,14 +103,28 @@ static char *packages_missing(int version)
         char *name = text_make("%s%d%s", packages[i].before, version, packages[i].behind);
         char *command = text_make("dpkg-query -W -f '${db:Status-Status}' %s 2>/dev/null", name);
         if (line_with(command, any, line) != 0 || strcmp(line, "installed") != 0) {
-            char *longer = text_make("%s %s", missing, name);
-            free(missing);
-            missing = longer;
+            append(&missing, " %s", name);
+            hindrance(name, version, &absent, &hindrances);
         }
         free(command);
         free(name);
     }
+    if (*absent)
+        append(&missing, "; this release of the system has no%s", absent);
+    append(&missing, "%s", hindrances);
+    free(absent);
+    free(hindrances);
     return missing;
+}
+
+/* The version that a command like "clang-23" names; 0: it names none. */
+static int version_in(const char *command)
+{
+    const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
+    int version = 0;
+    return sscanf(name, "clang-%d", &version) == 1 || sscanf(name, "clang++-%d", &version) == 1
+               ? version
+               : 0;
 }
 
 static void words_of_failure(const char *command, const char *version, const char *error,
@@ -75,16 +132,23 @@ static void words_of_failure(const char *command, const char *version, const cha
 {
     static const char mark[] = "clang version ";
     const char *found = strstr(version, mark);
-    if (!found) {
+    bool is_there = succeeds("command -v %s >/dev/null", command);
+    int number = found ? atoi(found + sizeof(mark) - 1) : version_in(command);
+    if (!found && (is_there || !number)) {
         snprintf(text, room, "%s: %s; take clang 14 or newer", command,
-                 *error ? error : "cannot be called");
+                 !is_there ? "there is no such command"
+                 : *error  ? error
+                           : "cannot be called");
         return;
     }
-    char *missing = packages_missing(atoi(found + sizeof(mark) - 1));
-    snprintf(text, room, "%s cannot compile target regions: %s; %s%s", command, error,
-             *missing ? "of Debian's packages for it there is no"
-                      : "Debian's packages for it are there",
-             missing);
+    char *missing = packages_missing(number);
+    const char *packages =
+        *missing ? "of Debian's packages for it there is no" : "Debian's packages for it are there";
+    if (!found)
+        snprintf(text, room, "%s: there is no such command; %s%s", command, packages, missing);
+    else
+        snprintf(text, room, "%s cannot compile target regions: %s; %s%s", command, error, packages,
+                 missing);
     free(missing);
 }
 
