@@ -55,7 +55,7 @@ const struct argp_option launch_options[] = {
     {"hostfile", KEY_HOSTFILE, "FILE", 0, "The same by a file of lines \"HOST slots=N\"",
      HELP_WORKERS},
     {"workers-per-host", KEY_PER_HOST, "N", 0,
-     "Workers on each host. Its slots or tasks do not count", HELP_WORKERS},
+     "Workers on each host, whatever slots or tasks it has", HELP_WORKERS},
     {"devices-per-worker", KEY_DEVICES, "K|numa", 0,
      "Devices of each worker (default 1). numa: one per NUMA node of its cores", HELP_WORKERS},
     {"backends", KEY_BACKENDS, "KINDS", 0,

@@ -57,14 +57,15 @@ static const struct argp_option options[] = {
      "Sizes in bytes, doubling (default 8:256M). FROM:TO:FACTOR and comma lists are possible",
      HELP_OWN},
     {"spread", KEY_SPREAD, "BYTES", 0,
-     "Put each transfer behind the one before it. For submit and retrieve: in a block of so many "
+     "Take another address each time (cold caches). For submit and retrieve: in a block of so many "
      "bytes, not always at the same place",
      HELP_OWN},
     {"reps", KEY_REPS, "N", 0,
      "Samples of each operation, size and path. Default: 11 to 2000, as many as fit into 0.4 s",
      HELP_OWN},
     {"transfers", KEY_TRANSFERS, "N", 0,
-     "Transfers before a path is read (default 0). For settle: of each size", HELP_OWN},
+     "Transfers made before the chosen path is told (default 0). For settle: of each size",
+     HELP_OWN},
     {"backend", KEY_BACKEND, "KIND", 0,
      "Kind of the devices: native (default) or cuda. Of GPUs the driver of this host is measured, "
      "too. There is no code for AMD GPUs in omprma-perf: perf/gpu of the sources measures them",
