@@ -28,6 +28,9 @@ done < <(find "$site" -name '*.html' -print0 | xargs -0 grep -oE '(href|src)="[^
     complain 'something comes from a network'
 ! grep -rnE '(@import|url\()[ "'\'']*(https?:)?//' --include='*.css' "$site" || complain 'a style comes from a network'
 
+twice=$(grep -oE '<li class="toctree-l1"><a[^>]*>[^<]*' "$site/docs/tutorial/first-program.html" | sed 's/.*>//' | sort | uniq -d)
+[ -z "$twice" ] || complain "the list of pages has two of one name: $twice"
+
 # ---- in a browser ----------------------------------------------------------------------------------
 
 command -v chromium >/dev/null || { echo 'no chromium: pages are not looked at' && finish 'the site is complete'; exit; }
