@@ -131,9 +131,9 @@ static bool is_taken(const struct cost *small, bool rides, uint32_t bytes, uint3
 uint32_t cost_inline_most(const struct cost *small, bool rides, uint32_t at_once,
                           const struct cost_others *others)
 {
-    uint32_t most = 0;
+    uint32_t most = 0, limit = others->asks ? COST_INLINE_FAR : COST_INLINE_MOST;
 
-    for (uint32_t bytes = 8; bytes <= COST_INLINE_MOST; most = bytes, bytes *= 2)
+    for (uint32_t bytes = 8; bytes <= limit; most = bytes, bytes *= 2)
         if (!is_taken(small, rides, bytes, at_once, other_at(others, bytes)))
             break;
     return most;

@@ -14,9 +14,10 @@
 #include "host/core/paths.h"
 
 enum {
-    COST_SAMPLES = 16,      /* most of one operation */
-    COST_EAGER = 2048,      /* any MPI sends a message of so many bytes at once */
-    COST_INLINE_MOST = 8192 /* a message carries no more by choice */
+    COST_SAMPLES = 16,         /* most of one operation */
+    COST_EAGER = 2048,         /* any MPI sends a message of so many bytes at once */
+    COST_INLINE_MOST = 8192,   /* a message carries no more by choice, */
+    COST_INLINE_FAR = 32 << 10 /* but where all else asks another host first */
 };
 
 /* ---- samples ---- */
@@ -72,10 +73,11 @@ bool cost_is_far_longer(int64_t rma_ns, int64_t two_sided_ns);
 struct cost_others {
     const struct cost *rma, *two_sided;
     uint64_t rma_from, two_sided_from;
+    bool asks; /* its other end, on another host, says when data may leave */
 };
 
-/* The largest power of two, at most COST_INLINE_MOST, up to which messages carry the data: `small`
- * must not lose at any size up to it. Rules for a size:
+/* The largest power of two, at most COST_INLINE_MOST or COST_INLINE_FAR, up to which messages carry
+ * the data: `small` must not lose at any size up to it. Rules for a size:
  * - without another path it is taken;
  * - up to `at_once` bytes, which leave at once through shared memory, it may be slower by a
  *   quarter: what a message takes changes with the processors' states, and with each second;

@@ -492,7 +492,8 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
 {
     const struct cost *submit = paths->cost[PATHS_SUBMIT], *retrieve = paths->cost[PATHS_RETRIEVE];
     double ratio = cost_two_sided_ratio(paths->near);
-    struct cost_others there = {.two_sided = &submit[PATH_TWO_SIDED]}, back = there;
+    struct cost_others there = {.two_sided = &submit[PATH_TWO_SIDED], .asks = !rma && !paths->near},
+                       back = there;
 
     if (data == DATA_RMA) {
         force(paths, PATH_RMA); /* for comparison: everything that can goes one-sided */
