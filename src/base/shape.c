@@ -49,7 +49,7 @@ uint64_t shape_at(const struct shape *shape, uint64_t run)
     return at;
 }
 
-/* Runs of a row, one side of which is packed. */
+/* Runs of a row. */
 struct row {
     char *to;
     const char *from;
@@ -86,35 +86,50 @@ static void copy_runs(const struct row *row, uint64_t bytes)
     }
 }
 
-static void copy(const struct shape *shape, char *at, uint64_t first, uint64_t runs, char *packed,
-                 bool pack)
+void shape_copy(const struct shape *from_shape, const void *from, const struct shape *to_shape,
+                void *to, uint64_t first, uint64_t runs)
 {
     while (runs > 0) {
-        char *place = at + shape_at(shape, first);
-        uint64_t left = shape->count[0] - first % shape->count[0];
+        uint64_t left = from_shape->count[0] - first % from_shape->count[0];
         struct row row = {
-            .to = pack ? packed : place,
-            .from = pack ? place : packed,
-            .to_step = pack ? shape->bytes : shape->stride[0],
-            .from_step = pack ? shape->stride[0] : shape->bytes,
+            .to = (char *)to + shape_at(to_shape, first),
+            .from = (const char *)from + shape_at(from_shape, first),
+            .to_step = to_shape->stride[0],
+            .from_step = from_shape->stride[0],
             .runs = left < runs ? left : runs,
         };
 
-        copy_runs(&row, shape->bytes);
+        copy_runs(&row, from_shape->bytes);
         first += row.runs;
         runs -= row.runs;
-        packed += row.runs * shape->bytes;
     }
+}
+
+/* The same runs behind each other. */
+static struct shape packed_shape(const struct shape *shape)
+{
+    struct shape packed = *shape;
+    uint64_t stride = shape->bytes;
+
+    for (int i = 0; i < SHAPE_RANK; i++) {
+        packed.stride[i] = stride;
+        stride *= shape->count[i];
+    }
+    return packed;
 }
 
 void shape_pack(const struct shape *shape, const void *at, uint64_t first, uint64_t runs,
                 void *packed)
 {
-    copy(shape, (char *)at, first, runs, packed, true);
+    const struct shape to = packed_shape(shape);
+
+    shape_copy(shape, at, &to, (char *)packed - first * shape->bytes, first, runs);
 }
 
 void shape_unpack(const struct shape *shape, void *at, uint64_t first, uint64_t runs,
                   const void *packed)
 {
-    copy(shape, at, first, runs, (char *)packed, false);
+    const struct shape from = packed_shape(shape);
+
+    shape_copy(&from, (const char *)packed - first * shape->bytes, shape, at, first, runs);
 }

@@ -39,4 +39,8 @@ void shape_pack(const struct shape *shape, const void *at, uint64_t first, uint6
 void shape_unpack(const struct shape *shape, void *at, uint64_t first, uint64_t runs,
                   const void *packed);
 
+/* The same from one shape to another one, which has as many runs in each dimension, as long. */
+void shape_copy(const struct shape *from_shape, const void *from, const struct shape *to_shape,
+                void *to, uint64_t first, uint64_t runs);
+
 #endif

@@ -272,6 +272,18 @@ static struct packed *create(struct omprma_queue *queue, const struct side *from
     return packed;
 }
 
+void packed_use(struct operation *task, const struct side *from, const struct side *to)
+{
+    if (!to->device) {
+        task->host_at = to->at;
+        task->host_bytes = shape_reach(&to->shape);
+        task->fills_host = true;
+        host_ranges_add(&task->queue->hosts, task);
+    } else if (from->device && to->device != from->device) {
+        queue_use(task, to->device);
+    }
+}
+
 /* No hop goes by it: the pieces take paths of their own. */
 static const struct path_ops path_packed = {.name = "packed"};
 
@@ -298,14 +310,7 @@ omprma_status_t packed_append(struct omprma_queue *queue, const struct side *fro
     }
     operation->by = &path_packed;
     operation->data = data_of(packed);
-    if (!to->device) {
-        operation->host_at = to->at;
-        operation->host_bytes = shape_reach(&to->shape);
-        operation->fills_host = true;
-        host_ranges_add(&queue->hosts, operation);
-    } else if (from->device && to->device != from->device) {
-        queue_use(operation, to->device);
-    }
+    packed_use(operation, from, to);
     queue_advance(queue);
     return OMPRMA_OK;
 }

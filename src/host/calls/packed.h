@@ -36,4 +36,7 @@ enum packed_slots packed_slots_for(const struct side *from, const struct side *t
 omprma_status_t packed_append(struct omprma_queue *queue, const struct side *from,
                               const struct side *to, enum packed_slots slots);
 
+/* What a task with runs keeps: memory of the program that it fills, or the other device. */
+void packed_use(struct operation *task, const struct side *from, const struct side *to);
+
 #endif

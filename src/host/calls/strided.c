@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * strided.c: runs of memory as one operation, public functions of omprma.h. A little that is
- * submitted travels in the message that scatters it. Everything else goes packed (packed.h), or, if
- * its runs are large, and where packing is not possible, run by run: the device cannot be touched,
- * or has no room for slots.
+ * submitted travels in the message that scatters it. Where the program has both ends it copies the
+ * runs (in_place.h). Everything else goes packed (packed.h), or, if its runs are large, and where
+ * packing is not possible, run by run: the device cannot be touched, or has no room for slots.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "host/calls/call.h"
+#include "host/calls/in_place.h"
 #include "host/calls/memory.h"
 #include "host/calls/packed.h"
 #include "host/calls/submit.h"
@@ -135,12 +136,19 @@ static bool is_staged(const struct side *side)
     return side->device && device_is_staged(side->device);
 }
 
-static enum packed_slots choose(const struct side *from, const struct side *to, bool *little)
-{
-    bool packs = !is_staged(from) && !is_staged(to) && shape_runs(&from->shape) >= RUNS_LEAST;
+enum way { ONE_BY_ONE, IN_MESSAGE, IN_PLACE, PACKED };
 
-    *little = packs && is_little(from, to);
-    return packs && !*little ? packed_slots_for(from, to) : PACKED_NOT;
+/* May give up the lock. */
+static enum way choose(const struct side *from, const struct side *to, enum packed_slots *slots)
+{
+    if (is_staged(from) || is_staged(to) || shape_runs(&from->shape) < RUNS_LEAST)
+        return ONE_BY_ONE;
+    if (is_little(from, to))
+        return IN_MESSAGE;
+    if (in_place_takes(from, to))
+        return IN_PLACE;
+    *slots = packed_slots_for(from, to);
+    return *slots == PACKED_NOT ? ONE_BY_ONE : PACKED;
 }
 
 static omprma_status_t check_side(struct omprma_queue *queue, const struct side *side, bool to)
@@ -182,11 +190,11 @@ static omprma_status_t check_sides(struct omprma_queue *queue, const struct side
 static omprma_status_t move_runs(struct omprma_queue *queue, const struct side *from,
                                  const struct side *to)
 {
-    bool little;
-    enum packed_slots slots = choose(from, to, &little);
+    enum packed_slots slots = PACKED_NOT;
+    enum way way = choose(from, to, &slots);
     omprma_status_t status;
 
-    if (slots == PACKED_NOT && !little) {
+    if (way == ONE_BY_ONE) {
         call_end(queue, OMPRMA_OK);
         return move_each(queue, from, to);
     }
@@ -194,7 +202,9 @@ static omprma_status_t move_runs(struct omprma_queue *queue, const struct side *
     if (status == OMPRMA_OK)
         status = check_sides(queue, from, to);
     if (status == OMPRMA_OK)
-        status = little ? append_little(queue, from, to) : packed_append(queue, from, to, slots);
+        status = way == IN_MESSAGE ? append_little(queue, from, to)
+                 : way == IN_PLACE ? in_place_append(queue, from, to)
+                                   : packed_append(queue, from, to, slots);
     return call_end(queue, status);
 }
 

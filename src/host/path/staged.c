@@ -303,17 +303,12 @@ static omprma_status_t append_transfer(const struct hop *hop, struct operation *
 /* ---- exchanges ---- */
 
 /* Small submits that somebody's kernel may hold up are waited for without slots. */
-static bool waits_for_write(struct operation *task, const struct hop_end *range, uint64_t bytes)
+static bool waits(struct operation *task, const struct hop_end *range)
 {
-    struct device *device = range->device;
-    struct operation *write =
-        device->lost ? NULL : order_next_write(device, range->at, bytes, NULL);
+    const struct staged *staged = task->task.data;
 
-    if (!write)
-        return false;
-    order_await(task, write);
-    queue_want(write->queue, write->number);
-    return true;
+    return order_await_write(task, range->device, range->at, staged->pieces.all) ||
+           operation_has_ended(task); /* by asking: the device is lost */
 }
 
 static omprma_status_t start(struct operation *task, bool *started)
@@ -321,9 +316,7 @@ static omprma_status_t start(struct operation *task, bool *started)
     struct staged *staged = task->task.data;
     omprma_status_t status;
 
-    if (waits_for_write(task, &staged->from, staged->pieces.all) || operation_has_ended(task))
-        return OMPRMA_OK; /* ended by asking: the device is lost */
-    if (waits_for_write(task, &staged->to, staged->pieces.all) || operation_has_ended(task))
+    if (waits(task, &staged->from) || waits(task, &staged->to))
         return OMPRMA_OK;
     status = device_check_alive(staged->to.device);
     *started = status == OMPRMA_OK;

@@ -120,7 +120,7 @@ static void want(const struct operation *blocker)
 static bool transfer_may_start(struct operation *transfer)
 {
     struct omprma_queue *queue = transfer->queue;
-    struct operation *write, *blocker;
+    struct operation *blocker;
 
     if (queue->transfers >= queue->device->runtime->limits.transfers)
         return false; /* the end of one brings us back */
@@ -129,12 +129,7 @@ static bool transfer_may_start(struct operation *transfer)
         want(blocker);
         return false;
     }
-    write = order_next_write(queue->device, transfer->device_at, transfer->device_bytes, NULL);
-    if (!write)
-        return true;
-    order_await(transfer, write);
-    queue_want(write->queue, write->number);
-    return false;
+    return !order_await_write(transfer, queue->device, transfer->device_at, transfer->device_bytes);
 }
 
 /* What the worker holds is bounded. The next result brings us back. The one that was asked for last
@@ -253,6 +248,18 @@ void order_await(struct operation *operation, struct operation *target)
     operation->awaited = target;
     operation->next_waiter = target->waiters;
     target->waiters = operation;
+}
+
+bool order_await_write(struct operation *operation, struct device *device, uint64_t at,
+                       uint64_t bytes)
+{
+    struct operation *write = device->lost ? NULL : order_next_write(device, at, bytes, NULL);
+
+    if (!write)
+        return false;
+    order_await(operation, write);
+    queue_want(write->queue, write->number);
+    return true;
 }
 
 const struct operation *order_before_write(const struct operation *write)

@@ -28,6 +28,11 @@ bool order_may_join(const struct omprma_queue *queue, const struct operation *co
 struct operation *order_next_write(struct device *device, uint64_t at, uint64_t bytes,
                                    const struct operation *after);
 
+/* True if such a submit has yet to be executed: the operation waits for it, and its end is asked
+ * for. The device may be lost by that, and the operation have ended. */
+bool order_await_write(struct operation *operation, struct device *device, uint64_t at,
+                       uint64_t bytes);
+
 /* What stood before a small submit that was sent, and is still in its queue's list; NULL: nothing
  * that has not ended. */
 const struct operation *order_before_write(const struct operation *write);

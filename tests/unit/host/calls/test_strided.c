@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_strided.c: runs of memory as one operation: random shapes against a model, in the order of
  * their queue, and what is wrong with some.
- * Covers: strided.c calls/packed.c shape.c command_runs.c */
+ * Covers: strided.c in_place.c calls/packed.c shape.c command_runs.c */
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -180,6 +180,85 @@ TEST(as_the_model_within_a_host)
     random_copies(&(struct core_options){.workers = DEVICES}, 0, true, true);
     random_copies(&(struct core_options){.workers = DEVICES, .no_window = true}, 512, false, true);
     random_copies(&(struct core_options){.devices = DEVICES}, 8192, true, true);
+}
+
+/* ---- arenas that the program has mapped ---- */
+
+static void begin_mapped(const struct core_options *options)
+{
+    struct core_options mapped = *options;
+
+    mapped.shared = true;
+    core_start(&mapped);
+    if (!core_device(0)->mapped) { /* a container may not have name spaces */
+        core_end();
+        skip();
+    }
+}
+
+TEST(as_the_model_in_place)
+{
+    begin_mapped(&(struct core_options){0});
+    core_stop();
+    random_copies(&(struct core_options){.workers = DEVICES, .shared = true}, 0, true, false);
+    random_copies(&(struct core_options){.workers = DEVICES, .shared = true, .delay = 1}, 512,
+                  false, false);
+}
+
+/* A small submit has left, but is not executed. */
+TEST(in_place_comes_behind_what_is_on_its_way)
+{
+    static const omprma_shape_t rows = {
+        .bytes = 64, .count = {4, 1, 1}, .to_stride = {128}, .from_stride = {128}};
+    uint64_t value = 5, old = 3, seen_there[64] = {0};
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+
+    begin_mapped(&(struct core_options){0});
+    queue = core_queue(0);
+    there = core_alloc(0, BYTES);
+    assert_ok(omprma_submit(queue, there, &old, sizeof(old)));
+    assert_ok(omprma_queue_synchronize(queue));
+    core_hold(0);
+    assert_ok(omprma_submit(queue, there, &value, sizeof(value)));
+    assert_ok(omprma_queue_flush(queue));
+    assert_ok(omprma_retrieve_strided(queue, seen_there, there, &rows));
+    assert_ok(omprma_queue_flush(queue));
+    core_release(0);
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(seen_there[0], value);
+    assert_ok(omprma_queue_destroy(queue));
+    core_end();
+}
+
+/* Of runs that are sparse at both ends the worker does its part. */
+TEST(in_place_where_that_is_quicker)
+{
+    static const omprma_shape_t rows = {
+        .bytes = 64, .count = {1000, 1, 1}, .to_stride = {128}, .from_stride = {128}};
+    static const omprma_shape_t sparse = {
+        .bytes = 8, .count = {8000, 1, 1}, .to_stride = {128}, .from_stride = {128}};
+    const struct stats_cell(*cell)[PATH_COUNT];
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+
+    begin_mapped(&(struct core_options){0});
+    share();
+    core_count();
+    queue = core_queue(0);
+    there = core_alloc(0, BYTES);
+    cell = stats_of(runtime_get(), 0)->cell;
+    assert_ok(omprma_submit_strided(queue, there, host, &rows));
+    assert_ok(omprma_retrieve_strided(queue, back, there, &rows));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(cell[DATA_SUBMIT][PATH_SHARED].bytes, 64000);
+    assert_int_equal(cell[DATA_RETRIEVE][PATH_SHARED].bytes, 64000);
+    assert_ok(omprma_submit_strided(queue, there, host, &sparse));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(cell[DATA_SUBMIT][PATH_SHARED].operations, 1);
+    assert_int_equal(cell[DATA_SUBMIT][PATH_PACKED].bytes, 64000);
+    assert_ok(omprma_queue_destroy(queue));
+    core_end();
 }
 
 /* ---- edges ---- */
