@@ -123,7 +123,7 @@ fails 125 'none of raw' --paths fast
 fails 125 'allowed: native|cuda|hsa' --backend hip
 fails 125 'give one kind' --backend native,cuda
 fails 125 'give their kind by --backend' --paths direct
-fails 1 'no CUDA driver' -n 1 --ops launch --backend cuda
+fails 125 'no CUDA driver' -n 1 --ops launch --backend cuda
 fails 125 'FROM:TO' --sizes 16:8
 fails 125 'not a size' --sizes 8:2G
 fails 125 'not a size' --sizes ''
