@@ -2,8 +2,8 @@
 /*
  * exchange.c: an exchange is one hop: within a host, where the source can map the destination's
  * memory, its copy; else by the path that start-up chose (measure_exchange.c), unless that cannot
- * take it. What the path has put into a queue of ours on the destination is let go, and
- * the source's queue waits for it.
+ * take it. What the path has put into a queue of ours on the destination is let go, and the
+ * source's queue waits for it.
  */
 #include "host/calls/exchange.h"
 
@@ -53,11 +53,10 @@ const char *exchange_way_name(enum config_exchange way)
 static const struct path_ops *choose(const struct hop *hop)
 {
     const struct exchange_paths *paths = exchange_paths_of(hop->from.device, hop->to.device);
-    if (path_copy_to.takes(hop))
-        return &path_copy_to;
     bool small = paths->small_put && hop->bytes < EXCHANGE_SMALL;
 
-    return path_pick(small ? &path_put : paths_of_ways[paths->way], hop);
+    return path_copy_to.takes(hop) ? &path_copy_to
+                                   : path_pick(small ? &path_put : paths_of_ways[paths->way], hop);
 }
 
 /* In pieces, where the path would have to touch memory that it cannot. */

@@ -29,7 +29,7 @@ static bool is_here(const struct side *side)
 {
     return !side->device ||
            (side->device->paths.shared &&
-            arena_holds(side->device->mapped, side->at, shape_reach(&side->shape)));
+            mapped_find(&side->device->mapped, side->at, shape_reach(&side->shape)));
 }
 
 /* Each run is in a cache line that nothing else of the shape is in. */
@@ -45,7 +45,9 @@ bool in_place_takes(const struct side *from, const struct side *to)
 
 static char *here(const struct side *side)
 {
-    const struct arena *arena = side->device ? side->device->mapped : NULL;
+    const struct arena *arena =
+        side->device ? mapped_find(&side->device->mapped, side->at, shape_reach(&side->shape))
+                     : NULL;
 
     return arena ? arena->at + (side->at - arena->base) : (char *)(uintptr_t)side->at;
 }
@@ -62,18 +64,27 @@ static bool waits(struct operation *task, const struct side *side)
             operation_has_ended(task)); /* by asking: the device is lost */
 }
 
+/* What is lost is not mapped any more. */
+static omprma_status_t check_alive(const struct in_place *copy)
+{
+    const struct device *from = copy->from.device, *to = copy->to.device;
+    omprma_status_t status = from ? device_check_alive(from) : OMPRMA_OK;
+
+    if (status == OMPRMA_OK && to)
+        status = device_check_alive(to);
+    return status == OMPRMA_OK || !from || !to
+               ? status
+               : error_set(status, "exchange from device %d to device %d: %s", from->number,
+                           to->number, error_text());
+}
+
 static omprma_status_t start(struct operation *task, bool *started)
 {
     const struct in_place *copy = task->task.data;
-    const struct device *from = copy->from.device, *to = copy->to.device;
-    omprma_status_t status = to ? device_check_alive(to) : OMPRMA_OK;
+    omprma_status_t status = check_alive(copy);
 
-    if (status != OMPRMA_OK)
-        return from ? error_set(status, "exchange from device %d to device %d: %s", from->number,
-                                to->number, error_text())
-                    : status;
-    *started = !waits(task, &copy->from) && !waits(task, &copy->to);
-    return OMPRMA_OK;
+    *started = status == OMPRMA_OK && !waits(task, &copy->from) && !waits(task, &copy->to);
+    return status;
 }
 
 static void account(const struct operation *task, const struct in_place *copy)
@@ -92,7 +103,10 @@ static omprma_status_t step(struct operation *task, bool *done)
     struct in_place *copy = task->task.data;
     const struct shape *from = &copy->from.shape;
     uint64_t left = copy->runs - copy->done, runs = LOOK_BYTES / from->bytes + 1;
+    omprma_status_t status = check_alive(copy);
 
+    if (status != OMPRMA_OK)
+        return status;
     runs = runs < left ? runs : left;
     shape_copy(from, here(&copy->from), &copy->to.shape, here(&copy->to), copy->done, runs);
     copy->done += runs;

@@ -190,7 +190,7 @@ static void begin_mapped(const struct core_options *options)
 
     mapped.shared = true;
     core_start(&mapped);
-    if (!core_device(0)->mapped) { /* a container may not have name spaces */
+    if (core_device(0)->mapped.count == 0) { /* a container may not have name spaces */
         core_end();
         skip();
     }
