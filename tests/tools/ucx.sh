@@ -151,7 +151,7 @@ without() { # COMMAND
     unshare --mount bash -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' without "$folder/empty" "$library" "$@"
 }
 out=$(without "$(command -v env)" "OMPRMA_NETWORK=ucx" "$HOSTS_AGENT" "$a" "$RUN" --hosts "$b" "$folder/data" 2>&1)
-check 'no UCX: status' "$?" 1
+check 'no UCX: status' "$?" 125
 check 'no UCX: line' "$(grep -cE '^omprma: error: OMPRMA_NETWORK=ucx: host .*: UCX cannot be loaded: ' <<<"$out") $(wc -l <<<"$out")" '1 1'
 out=$(without "$HOSTS_AGENT" "$a" "$RUN" --hosts "$b" "$folder/data" 2>&1)
 check 'no UCX, which nobody asked for' "$? $out" '0 1 devices, 0 wrong'

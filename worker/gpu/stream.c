@@ -101,7 +101,7 @@ static int stream_share(const struct gpu *gpu, struct gpu_task *before, gpu_stre
 
 /* ---- begin ---- */
 
-/* A task in a stream, with the GPU current. NULL: the job is over, and says why. */
+/* A task in a stream, with the GPU current. NULL: not_begun(). */
 static struct gpu_task *begin(struct gpu *gpu, struct backend_job *job)
 {
     struct gpu_task *task = gpu_task_take(gpu, job);
@@ -114,9 +114,19 @@ static struct gpu_task *begin(struct gpu *gpu, struct backend_job *job)
                        : stream_take(gpu, &task->stream);
     if (code == 0)
         return task;
+    if (gpu->driver->is_fatal(code)) {
+        gpu_note_fault(gpu, code);
+        return NULL;
+    }
     gpu_task_give(gpu, task);
     job->status = gpu_error(gpu, code, "%s has no stream", gpu->name);
     return NULL;
+}
+
+/* The job is over, and says why, unless the GPU is lost with all that it has begun. */
+static enum backend_step not_begun(const struct gpu *gpu)
+{
+    return gpu->fault[0] ? BACKEND_PENDING : BACKEND_OVER;
 }
 
 /* What of a task stands in the stream, before its last call. */
@@ -173,7 +183,7 @@ enum backend_step gpu_copy(struct worker_device *device, struct backend_job *job
         return gpu_copy_overlap(device, job, copy);
     task = begin(gpu, job);
     if (!task)
-        return BACKEND_OVER;
+        return not_begun(gpu);
     if (copy->from_device && copy->to_device && copy->to_device != copy->from_device)
         task->other = copy->to_device->state;
     code = start_copy(gpu, copy, task, &status);
@@ -189,7 +199,7 @@ enum backend_step gpu_fill(struct worker_device *device, struct backend_job *job
     int code;
 
     if (!task)
-        return BACKEND_OVER;
+        return not_begun(gpu);
     code = gpu->driver->fill(gpu, fill, task->stream);
     if (code != 0)
         status = gpu_range_error(gpu, code, "fill", fill->to, fill->count * fill->pattern_bytes);
@@ -282,7 +292,7 @@ enum backend_step gpu_region(struct worker_device *device, struct backend_job *j
     }
     task = begin(gpu, job);
     if (!task)
-        return BACKEND_OVER;
+        return not_begun(gpu);
     if (write) {
         code = start_copy(gpu, write, task, &status);
         if (code == 0)

@@ -579,6 +579,95 @@ TEST(everything_fails_at_each_call)
     unsetenv("STANDIN_DELAY");
 }
 
+/* What one GPU's call says of it concerns the other one as little as what has no GPU. */
+static int lose_by_call(int n)
+{
+    unsigned char data[64] = {1};
+    int lost = 0;
+
+    open_driver();
+    start_core();
+    fail_call(n, ILLEGAL_ADDRESS);
+    do_everything();
+    fail_call(0, 0);
+    for (int device = GPU; device <= NATIVE; device++) {
+        omprma_queue_t *queue = NULL;
+        omprma_addr_t block = 0;
+        bool well = omprma_queue_create(device, &queue) == OMPRMA_OK &&
+                    omprma_alloc(device, sizeof(data), &block) == OMPRMA_OK &&
+                    omprma_submit(queue, block, data, sizeof(data)) == OMPRMA_OK &&
+                    omprma_queue_synchronize(queue) == OMPRMA_OK;
+
+        if (!well && (device == NATIVE || omprma_error_code() != ILLEGAL_ADDRESS))
+            return EXIT_FAILURE;
+        lost += !well;
+    }
+    return lost <= 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+TEST(each_call_says_that_a_gpu_is_lost)
+{
+    enum { CALLS = 60, LIMIT_S = 60 };
+
+    for (int n = 1; n <= CALLS; n++) {
+        int status = in_a_process(lose_by_call, n, LIMIT_S);
+
+        if (status != 0)
+            fail_msg("call %d: 0x%x", n, (unsigned)status);
+    }
+}
+
+enum { LOST_WRONG = 1, LOST_OTHERWISE, LOST_BEFORE };
+
+/* A fill behind a kernel that lasts: the n-th call says that there was a fault. */
+static int lose_behind_a_kernel(int n)
+{
+    unsigned char data[64] = {1};
+    struct gate gate;
+    omprma_queue_t *queue, *later;
+    omprma_addr_t kernel, block;
+    omprma_status_t status;
+    bool done;
+
+    start_all();
+    kernel = look_up(GPU, "standin_gate");
+    block = core_alloc(GPU, sizeof(data));
+    queue = core_queue(GPU);
+    later = core_queue(GPU);
+    gpu_keep_busy(queue, kernel, &gate);
+    omprma_queue_flush(queue);
+    fail_call(n, ILLEGAL_ADDRESS);
+    if (omprma_fill(queue, block, data, 1, sizeof(data)) == OMPRMA_OK)
+        omprma_queue_flush(queue);
+    while (!count_things().failed)
+        omprma_queue_query(queue, &done);
+    core_open(&gate);
+    if (omprma_queue_synchronize(queue) != OMPRMA_ERR_KERNEL ||
+        omprma_error_code() != ILLEGAL_ADDRESS)
+        return LOST_WRONG;
+    status = omprma_retrieve(later, data, block, sizeof(data));
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(later);
+    if (status != OMPRMA_ERR_DEVICE_LOST)
+        return LOST_WRONG;
+    return strcmp(count_things().failed, "cuEventRecord") == 0 ? LOST_BEFORE : LOST_OTHERWISE;
+}
+
+/* Also by the call that comes before the first one of a command's own. */
+TEST(a_gpu_is_lost_behind_a_kernel)
+{
+    bool before = false;
+
+    for (int n = 1; n <= 6; n++) {
+        int status = in_a_process(lose_behind_a_kernel, n, 60);
+
+        if (!WIFEXITED(status) || WEXITSTATUS(status) <= LOST_WRONG)
+            fail_msg("call %d: 0x%x", n, (unsigned)status);
+        before |= WEXITSTATUS(status) == LOST_BEFORE;
+    }
+    assert_true(before);
+}
+
 /* The GPU is lost with the driver's code for everything that follows; the others go on. */
 TEST(a_fault_takes_one_gpu)
 {
