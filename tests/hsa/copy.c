@@ -5,6 +5,7 @@
  */
 #include "standin.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,33 @@ static bool is_lost(const struct copy *copy)
     return copy->agents[0]->lost || copy->agents[1]->lost;
 }
 
+/* Held by who moves, and by who loses a GPU: nothing touches its copies' memory afterwards. */
+static pthread_rwlock_t moving = PTHREAD_RWLOCK_INITIALIZER;
+
+static bool move(const struct copy *copy, char *to, const char *from)
+{
+    bool moves;
+
+    pthread_rwlock_rdlock(&moving);
+    moves = !is_lost(copy);
+    for (size_t slice = 0; moves && slice < copy->slices; slice++)
+        for (size_t row = 0; row < copy->rows; row++)
+            memmove(to + slice * copy->to_slice + row * copy->to_pitch,
+                    from + slice * copy->from_slice + row * copy->from_pitch, copy->bytes);
+    pthread_rwlock_unlock(&moving);
+    return moves;
+}
+
+bool copies_lose(struct agent *agent)
+{
+    bool was_lost;
+
+    pthread_rwlock_wrlock(&moving);
+    was_lost = atomic_exchange(&agent->lost, true);
+    pthread_rwlock_unlock(&moving);
+    return was_lost;
+}
+
 static void do_copy(struct copy *copy)
 {
     struct agent *agent = copy->agents[copy->agents[0]->device < 0];
@@ -82,10 +110,8 @@ static void do_copy(struct copy *copy)
         agent_fault(agent, (uint64_t)(uintptr_t)copy->to, "a copy of what it may not touch");
         return;
     }
-    for (size_t slice = 0; slice < copy->slices; slice++)
-        for (size_t row = 0; row < copy->rows; row++)
-            memmove(to + slice * copy->to_slice + row * copy->to_pitch,
-                    from + slice * copy->from_slice + row * copy->from_pitch, copy->bytes);
+    if (!move(copy, to, from))
+        return;
     counts_add(&counts.copies, 1);
     signal_times(copy->done, start, now_ns());
     signal_subtract(copy->done, 1);

@@ -94,7 +94,7 @@ void agent_fault(struct agent *agent, uint64_t address, const char *words)
 
     if (agent->device < 0)
         agent = agent_of_device(0);
-    if (atomic_exchange(&agent->lost, true))
+    if (copies_lose(agent))
         return;
     fault = make_fault(agent, words);
     fault->address = address;

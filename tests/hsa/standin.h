@@ -193,6 +193,9 @@ bool copies_step(unsigned *seed);
 void copies_begin(void);
 void copies_end(void);
 
+/* Waits for copies that move at the moment, and has the GPU lost. True: it was. */
+bool copies_lose(struct agent *agent);
+
 /* ---- queue.c */
 
 struct queue {
