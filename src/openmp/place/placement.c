@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * placement.c: a site's price for a construct is the time until it would be done with what it has,
- * and the time to bring what it lacks, as start-up measured it between the two. Of equal ones the
- * site with the least under way is taken, or, for what is mapped anew, that with the fewest bytes.
+ * but not less than until what the construct uses is written, and the time to bring what it lacks,
+ * as start-up measured it between the two. Of equal ones the site with the least under way is
+ * taken, or, for what is mapped anew, that with the fewest bytes.
  */
 #include "openmp/place/placement.h"
 
@@ -12,6 +13,7 @@
 #include <omprma_private/common.h>
 #include <omprma_private/say.h>
 
+#include "base/clock.h"
 #include "openmp/device/devices.h"
 #include "openmp/place/addressed.h"
 #include "openmp/place/copies.h"
@@ -104,8 +106,17 @@ static const struct link_cost *link_between(int from, int to)
 /* What it takes to bring what sites lack, and what is not mapped yet. */
 struct tally {
     int64_t first_ns[SITES_MOST], more_ns[SITES_MOST];
+    int64_t written_ns; /* the last region under way that writes it is expected to have ended */
     uint64_t made;
 };
+
+static void tally_writers(struct tally *tally, const struct mapped *mapped)
+{
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->writes && each->work->loaded.usual && each->work->loaded.until_ns > tally->written_ns)
+        tally->written_ns = each->work->loaded.until_ns;
+}
 
 /* From the first site that has it. */
 static void tally_add(struct tally *tally, const struct mapped *mapped, int sites)
@@ -113,6 +124,7 @@ static void tally_add(struct tally *tally, const struct mapped *mapped, int site
     uint64_t present = mapped_present(mapped);
     int from = __builtin_ctzll(present);
     double mib = (double)(mapped->end - mapped->begin) / (1 << 20);
+    tally_writers(tally, mapped);
     for (int i = 0; i < sites; i++)
         if (!(present >> i & 1)) {
             const struct link_cost *link = link_between(from, i);
@@ -150,7 +162,8 @@ static bool tally_addressed(void *context, struct mapped *range)
 static int64_t site_price(const struct tally *tally, const struct site *site)
 {
     int i = site->index;
-    return load_wait(&site->load) + tally->first_ns[i] + tally->more_ns[i];
+    int64_t wait = load_wait(&site->load), written = tally->written_ns - clock_ns();
+    return (wait > written ? wait : written) + tally->first_ns[i] + tally->more_ns[i];
 }
 
 /* Of two with the same price. */

@@ -16,8 +16,8 @@ static int64_t later(int64_t a, int64_t b)
 void load_begin(struct load *load, struct loaded *loaded, int64_t *usual)
 {
     int64_t now = clock_ns();
-    *loaded = (struct loaded){usual, now};
     load->until_ns = later(load->until_ns, now) + (*usual ? *usual : UNKNOWN_NS);
+    *loaded = (struct loaded){.usual = usual, .begun_ns = now, .until_ns = load->until_ns};
     load->under_way++;
     load->regions++;
 }

@@ -22,6 +22,7 @@ struct load {
 struct loaded {
     int64_t *usual; /* how long its kernel takes; 0: not known; NULL: there is none under way */
     int64_t begun_ns;
+    int64_t until_ns; /* it is expected to have ended */
 };
 
 /* A region is given to it, whose kernel takes *usual. */

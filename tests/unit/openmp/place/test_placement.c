@@ -308,6 +308,30 @@ TEST(test_slow_links_cost)
     go(CONSTRUCT_LEAVE, list_of(large, LARGE, MAP_FROM), device_of_site(0));
 }
 
+/* What uses data that a long region still writes could begin no earlier elsewhere. What lies beside
+ * that could. */
+TEST(test_data_that_is_being_written_is_waited_for)
+{
+    struct list written = list_of(a, sizeof(a), TOFROM), again = written;
+    struct list beside = list_of(b, sizeof(b), TOFROM);
+    struct device *first_site = device_of_site(0);
+    struct work *first, *second, *other;
+    go(CONSTRUCT_ENTER, list_of(a, sizeof(a), MAP_TO), first_site);
+    go(CONSTRUCT_ENTER, list_of(b, sizeof(b), MAP_TO), first_site);
+    first = begin(CONSTRUCT_REGION, &written, first_site);
+    pthread_mutex_lock(&device->space->lock);
+    first->loaded.until_ns += 10000000000; /* far more than it takes to bring either */
+    first_site->site.load.until_ns = first->loaded.until_ns;
+    pthread_mutex_unlock(&device->space->lock);
+    second = begin(CONSTRUCT_REGION, &again, NULL);
+    other = begin(CONSTRUCT_REGION, &beside, NULL);
+    assert_int_not_equal(end(other), 0);
+    assert_int_equal(end(second), 0);
+    end(first);
+    go(CONSTRUCT_LEAVE, list_of(a, sizeof(a), MAP_FROM), NULL);
+    go(CONSTRUCT_LEAVE, list_of(b, sizeof(b), MAP_FROM), NULL);
+}
+
 /* Last: nothing is placed any more. */
 TEST(test_the_end_brings_all_to_the_first)
 {
