@@ -63,9 +63,7 @@ const struct argp_option launch_options[] = {
          GPU_HELP) " native (default, the machine itself), or several with commas between",
      HELP_WORKERS},
     {"cores-per-worker", KEY_CORES, "N", 0,
-     "Cores of each worker (default: equal shares). Without it cores of devices that have not run "
-     "a region yet are lent to the others",
-     HELP_PLACEMENT},
+     "Cores of each worker (default: equal shares, and idle workers lend theirs)", HELP_PLACEMENT},
     {"map-by", KEY_MAP_BY, "core|numa|node", 0,
      "Where consecutive workers go (default core). core: to neighbouring cores, one host after the "
      "other; numa: to different NUMA nodes; node: to different hosts",
