@@ -491,9 +491,9 @@ static bool run_lost_mpirun(const struct run *run)
         return run->failed && !run->connected && launcher->hears_ends;
     int own = WEXITSTATUS(run->child.status);
     bool unreached = !run->connected && run->verdict.kind == VERDICT_NETWORK;
-    /* MPI_Init itself has ended it, in words of the library. */
-    bool refused =
-        run->failed && !run->connected && run->verdict.kind == VERDICT_OTHER && own == EXIT_FAILURE;
+    /* MPI_Init itself has ended it, in words of the library, which may be lost on their way. */
+    bool in_words = run->verdict.kind == VERDICT_OTHER || run->verdict.kind == VERDICT_NONE;
+    bool refused = run->failed && !run->connected && in_words && own == EXIT_FAILURE;
     bool early = run->failed && !run->connected && run->verdict.told;
     return own != 0 && (run->mpirun_killed || early || refused ||
                         ((run->failed || unreached) && (own == lost[0] || own == lost[1])));
