@@ -15,6 +15,7 @@ static struct attendant {
     pthread_mutex_t lock; /* inside of the lock of signals */
     pthread_cond_t ready;
     TAILQ_HEAD(duty_list, watch) list;
+    struct watch *taken; /* the last one, which stays where the gate is closed before it runs */
     bool started;
 } attendant = {.lock = PTHREAD_MUTEX_INITIALIZER,
                .ready = PTHREAD_COND_INITIALIZER,
@@ -39,6 +40,7 @@ static struct watch *attendant_next(void)
     while (!(next = TAILQ_FIRST(&attendant.list)))
         pthread_cond_wait(&attendant.ready, &attendant.lock);
     TAILQ_REMOVE(&attendant.list, next, link);
+    attendant.taken = next;
     pthread_mutex_unlock(&attendant.lock);
     return next;
 }
