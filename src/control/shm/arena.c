@@ -23,6 +23,7 @@
 
 enum {
     HUGE_PAGE = ARENA_HUGE_PAGE,
+    STREAM_LEAST = 16 << 20, /* no cache holds it */
     PAGE = 4096,
     COOKIE = sizeof(uint64_t),
     RIGHTS = PROT_READ | PROT_WRITE
@@ -224,7 +225,7 @@ void arena_copy(const struct arena *arena, bool out, void *here, uint64_t there,
                 bool stream)
 {
     uint64_t offset = there - arena->base;
-    char *at = arena->at + offset, *to = out ? at : here;
+    char *at = arena_here(arena, there), *to = out ? at : here;
     const char *from = out ? here : at;
 
     if (out && offset % HUGE_PAGE == 0 && bytes == HUGE_PAGE && fill_page(arena, from, offset))
@@ -233,4 +234,18 @@ void arena_copy(const struct arena *arena, bool out, void *here, uint64_t there,
         copy_stream(to, from, bytes);
     else
         memcpy(to, from, bytes);
+}
+
+bool arena_move(const struct arena *arena, struct transfer *t)
+{
+    uint64_t there = t->remote + t->completed, piece = t->bytes - t->completed;
+    uint64_t left = HUGE_PAGE - (there - arena->base) % HUGE_PAGE;
+    bool out = t->direction == TRANSFER_OUT;
+
+    piece = piece < left ? piece : left;
+    arena_copy(arena, out, (char *)t->local + t->completed, there, piece,
+               out && t->bytes >= STREAM_LEAST);
+    t->completed += piece;
+    t->issued = t->completed;
+    return t->completed == t->bytes;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <omprma/omprma.h>
 
+#include "control/datapath.h"
 #include "control/shm/memory.h"
 
 /* Puts a file behind whole pages at `at`, the beginning of a huge page of anonymous memory of this
@@ -57,13 +58,15 @@ static inline bool arena_holds(const struct arena *arena, uint64_t address, uint
 void arena_copy(const struct arena *arena, bool out, void *here, uint64_t there, uint64_t bytes,
                 bool stream);
 
-/* Up to how many of `bytes` to or from there are best copied at a time: not beyond the end of a
- * huge page. One that is written as a whole for the first time need not be zeroed before. */
-static inline uint64_t arena_piece(const struct arena *arena, uint64_t there, uint64_t bytes)
+/* Where an address in the other process is in this one, which holds it. */
+static inline char *arena_here(const struct arena *arena, uint64_t there)
 {
-    uint64_t left = ARENA_HUGE_PAGE - (there - arena->base) % ARENA_HUGE_PAGE;
-
-    return bytes < left ? bytes : left;
+    return arena->at + (there - arena->base);
 }
+
+/* Copies the next piece of a transfer that the arena holds all of, up to the end of a huge page:
+ * one that is written as a whole for the first time need not be zeroed before. True: that was the
+ * last piece. */
+bool arena_move(const struct arena *arena, struct transfer *transfer);
 
 #endif

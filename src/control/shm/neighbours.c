@@ -11,8 +11,6 @@
 #include "control/shm/arena.h"
 #include "control/shm/mapped.h"
 
-enum { STREAM_LEAST = 16 << 20 /* no cache holds it */ };
-
 struct neighbour {
     struct neighbour *next;
     int rank;
@@ -93,18 +91,11 @@ static omprma_status_t neighbours_start(struct datapath *path, struct transfer *
 
 static omprma_status_t neighbours_test(struct datapath *path, struct transfer *t, bool *done)
 {
-    uint64_t there = t->remote + t->completed, left = t->bytes - t->completed, piece;
-    const struct arena *arena = arena_of(path, t->peer, there, left);
-    bool out = t->direction == TRANSFER_OUT;
+    const struct arena *arena = arena_of(path, t->peer, t->remote, t->bytes);
 
     if (!arena)
         return error_set(OMPRMA_ERR_DEVICE_LOST, "the memory of process %d has gone", t->peer);
-    piece = arena_piece(arena, there, left);
-    arena_copy(arena, out, (char *)t->local + t->completed, there, piece,
-               out && t->bytes >= STREAM_LEAST);
-    t->completed += piece;
-    t->issued = t->completed;
-    *done = t->completed == t->bytes;
+    *done = arena_move(arena, t);
     return OMPRMA_OK;
 }
 

@@ -49,7 +49,7 @@ static char *here(const struct side *side)
         side->device ? mapped_find(&side->device->mapped, side->at, shape_reach(&side->shape))
                      : NULL;
 
-    return arena ? arena->at + (side->at - arena->base) : (char *)(uintptr_t)side->at;
+    return arena ? arena_here(arena, side->at) : (char *)(uintptr_t)side->at;
 }
 
 static enum data_kind data_of(const struct side *from, const struct side *to)

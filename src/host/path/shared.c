@@ -8,10 +8,6 @@
 #include "host/path/path.h"
 #include "host/queue/append.h"
 
-enum {
-    STREAM_LEAST = 16 << 20 /* no cache holds it */
-};
-
 static bool takes(const struct hop *hop)
 {
     const struct hop_end *there = hop_there(hop);
@@ -38,17 +34,7 @@ static const struct arena **arena_of(struct operation *move)
 
 static omprma_status_t progress(struct operation *move, bool *done)
 {
-    struct transfer *transfer = &move->move.transfer;
-    const struct arena *arena = *arena_of(move);
-    uint64_t there = transfer->remote + transfer->completed;
-    uint64_t piece = arena_piece(arena, there, transfer->bytes - transfer->completed);
-    bool out = transfer->direction == TRANSFER_OUT;
-
-    arena_copy(arena, out, (char *)transfer->local + transfer->completed, there, piece,
-               out && transfer->bytes >= STREAM_LEAST);
-    transfer->completed += piece;
-    transfer->issued = transfer->completed;
-    *done = transfer->completed == transfer->bytes;
+    *done = arena_move(*arena_of(move), &move->move.transfer);
     return OMPRMA_OK;
 }
 
