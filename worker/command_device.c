@@ -17,7 +17,6 @@ enum backend_step command_begin_grow(struct stream *stream, struct command *comm
 {
     struct worker_device *device = stream->device;
     const uint64_t *word = command->record.word;
-
     omprma_status_t status = command_memory(command, sizeof(struct shm_address), "for an answer");
 
     if (status != OMPRMA_OK)

@@ -15,7 +15,8 @@ static struct attendant {
     pthread_mutex_t lock; /* inside of the lock of signals */
     pthread_cond_t ready;
     TAILQ_HEAD(duty_list, watch) list;
-    struct watch *taken; /* the last one, which stays where the gate is closed before it runs */
+    struct watch *taken; /* the last one: where the gate is closed before it runs, it stays, and
+                          * tools that look for leaks find it here */
     bool started;
 } attendant = {.lock = PTHREAD_MUTEX_INITIALIZER,
                .ready = PTHREAD_COND_INITIALIZER,

@@ -5,8 +5,8 @@
  * - put: the source puts into the destination's window
  * - get: the destination gets from the source's window
  * - send: the source sends, the destination receives
- * - copy to: within a host, with auto only: the source has mapped the destination's arena and
- * copies
+ * - copy to: within a host, with auto only: the source has mapped the destination's arena, and
+ *   copies
  * - application: through the application's memory, see staged.c
  *
  * Put and get need both ends in arenas. Data of devices that cannot be touched stops in staging

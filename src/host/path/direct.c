@@ -6,7 +6,7 @@
  *   memory.
  * - put: the source puts into the destination's window.
  * - copy to: the source copies into the destination's arena, which it has mapped: a put that MPI
- * has no part in. It is told of the arena before.
+ *   has no part in. It is told of the arena before.
  * - get: the destination gets from the source's window, in a subqueue that follows the hop's queue.
  * - send: the source sends, and the destination receives. Both commands leave together, so that
  *   neither end waits for long: the receive is held until the send is issued. It stands in a queue

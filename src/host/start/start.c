@@ -402,6 +402,8 @@ omprma_status_t runtime_adopt(const struct config *config, struct channel *chann
     return status == OMPRMA_OK || !runtime->has_devices ? status : give_up(runtime, status);
 }
 
+/* ---- ending ---- */
+
 /* NULL is allowed. */
 static void free_peer(struct peer *peer)
 {
@@ -410,8 +412,6 @@ static void free_peer(struct peer *peer)
     told_free(peer);
     free(peer);
 }
-
-/* ---- ending ---- */
 
 static void free_runtime(struct runtime *runtime)
 {

@@ -106,7 +106,8 @@ static const struct link_cost *link_between(int from, int to)
 /* What it takes to bring what sites lack, and what is not mapped yet. */
 struct tally {
     int64_t first_ns[SITES_MOST], more_ns[SITES_MOST];
-    int64_t written_ns; /* the last region under way that writes it is expected to have ended */
+    int64_t now_ns;
+    int64_t written_ns; /* until the last region under way that writes it is expected to end */
     uint64_t made;
 };
 
@@ -114,8 +115,11 @@ static void tally_writers(struct tally *tally, const struct mapped *mapped)
 {
     const struct pinned *each;
     LIST_FOREACH(each, &mapped->pins, link)
-    if (each->writes && each->work->loaded.usual && each->work->loaded.until_ns > tally->written_ns)
-        tally->written_ns = each->work->loaded.until_ns;
+    {
+        const struct loaded *writer = &each->work->loaded;
+        if (each->writes && writer->usual && writer->until_ns - tally->now_ns > tally->written_ns)
+            tally->written_ns = writer->until_ns - tally->now_ns;
+    }
 }
 
 /* From the first site that has it. */
@@ -162,8 +166,9 @@ static bool tally_addressed(void *context, struct mapped *range)
 static int64_t site_price(const struct tally *tally, const struct site *site)
 {
     int i = site->index;
-    int64_t wait = load_wait(&site->load), written = tally->written_ns - clock_ns();
-    return (wait > written ? wait : written) + tally->first_ns[i] + tally->more_ns[i];
+    int64_t wait = load_wait(&site->load);
+    wait = wait > tally->written_ns ? wait : tally->written_ns;
+    return wait + tally->first_ns[i] + tally->more_ns[i];
 }
 
 /* Of two with the same price. */
@@ -189,6 +194,7 @@ struct device *placement_choose(struct device *device, const struct placed *plac
     int64_t least = INT64_MAX;
     if (space->sites == 1 || !placement_is_on())
         return device;
+    tally.now_ns = clock_ns();
     tally_items(&tally, space, placed->maps);
     if (placed->kind == CONSTRUCT_REGION) {
         struct addressed addressed = {&tally, space->sites};
