@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exit_status.h"
 #include "base/log.h"
-#include "tools/launch/exit_status.h"
 
 static void *must(void *memory)
 {

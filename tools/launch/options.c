@@ -10,11 +10,11 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "base/exit_status.h"
 #include "base/gpu_library.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "tools/launch/allocation.h"
-#include "tools/launch/exit_status.h"
 #include "tools/launch/habits.h"
 #include "tools/launch/inherited.h"
 #include "tools/launch/program.h"

@@ -10,9 +10,9 @@
 #include <strings.h>
 #include <sys/wait.h>
 
+#include "base/exit_status.h"
 #include "base/log.h"
 #include "control/shm/room.h"
-#include "tools/launch/exit_status.h"
 #include "tools/launch/signals.h"
 
 int outcome_status(const char *path, int wait_status, bool said)

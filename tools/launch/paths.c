@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/exit_status.h"
 #include "base/log.h"
-#include "tools/launch/exit_status.h"
 #include "tools/launch/list.h"
 
 static bool path_is_program(const char *path)

@@ -3,8 +3,8 @@
 #include "tools/launch/recorded.h"
 
 #include "base/clock.h"
+#include "base/exit_status.h"
 #include "report/report.h"
-#include "tools/launch/exit_status.h"
 
 enum { DEVICES_MOST = 64 /* of a worker, as for OMPRMA_DEVICES */ };
 

@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/exit_status.h"
 #include "base/log.h"
 #include "base/table.h"
-#include "tools/launch/exit_status.h"
 #include "tools/launch/list.h"
 #include "tools/launch/outcome.h"
 #include "tools/launch/paths.h"

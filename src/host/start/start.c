@@ -12,6 +12,7 @@
 #include "base/access.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/exit_status.h"
 #include "base/gpu_library.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -581,8 +582,6 @@ void omprma_finalize(void)
 
 /* ---- starting ---- */
 
-enum { EXIT_RUN_FAILED = 125 }; /* as omprma-run has it */
-
 static void say_failure(const char *text)
 {
     log_write(LOG_ERROR, "%s", text);
@@ -604,7 +603,7 @@ static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
     }
     if (!runtime->world.told)
         say_failure(text);
-    world_abort(&runtime->world, EXIT_RUN_FAILED);
+    world_abort(&runtime->world, EXIT_OWN);
 }
 
 static omprma_status_t connect_and_measure(struct runtime *runtime, struct phase *phase)
