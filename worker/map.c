@@ -18,10 +18,7 @@
 #include <sys/mman.h>
 
 #include "base/log.h"
-
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
+#include "base/reserve.h"
 
 enum { FIRST_GAP = 2 << 20, HUGE_PAGE = 2 << 20, SPAN_STEPS = 4096 };
 
@@ -150,19 +147,6 @@ void *map_wished(size_t length, void *wish, const void *below, bool huge)
     return start;
 }
 
-/* False: something is there. Where the kernel does not know the flag, they stay as they are. */
-static bool take_hole(uintptr_t begin, uintptr_t end)
-{
-    void *start = mmap((void *)begin, end - begin, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-
-    if (start == MAP_FAILED)
-        return errno != EEXIST;
-    if ((uintptr_t)start != begin)
-        munmap(start, end - begin);
-    return true;
-}
-
 /* Those between what is there, which may be terabytes. */
 static void take_holes(uintptr_t begin, uintptr_t end)
 {
@@ -175,11 +159,11 @@ static void take_holes(uintptr_t begin, uintptr_t end)
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &low, &high) != 2 || high <= begin)
             continue;
         if (low > begin)
-            take_hole(begin, low < end ? low : end);
+            reserve_addresses(begin, (low < end ? low : end) - begin);
         begin = high;
     }
     if (begin < end)
-        take_hole(begin, end);
+        reserve_addresses(begin, end - begin);
     free(line);
     if (maps)
         fclose(maps);
@@ -187,6 +171,6 @@ static void take_holes(uintptr_t begin, uintptr_t end)
 
 void map_nothing(uintptr_t begin, size_t length)
 {
-    if (!take_hole(begin, begin + length))
+    if (!reserve_addresses(begin, length) && errno == EEXIST)
         take_holes(begin, begin + length);
 }

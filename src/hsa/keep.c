@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * keep.c: a mapping without access for each range. Variables share pages at their ends only, so
- * what is kept already is taken off the ends. Kernels that do not know MAP_FIXED_NOREPLACE
- * (before 4.17) take the address for a hint, which is as good.
+ * keep.c: a mapping without access for each range (base/reserve.h). Variables share pages at their
+ * ends only, so what is kept already is taken off the ends.
  */
 #define _GNU_SOURCE
 #include "hsa/keep.h"
@@ -12,9 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
+#include "base/reserve.h"
 
 /* The range that an address lies in; NULL: it is not kept. */
 static const struct keep_range *keep_find(const struct keep *keep, uintptr_t address)
@@ -23,19 +20,6 @@ static const struct keep_range *keep_find(const struct keep *keep, uintptr_t add
         if (address >= keep->ranges[i].begin && address < keep->ranges[i].end)
             return &keep->ranges[i];
     return NULL;
-}
-
-static bool keep_map(uintptr_t begin, size_t bytes)
-{
-    void *wish = (void *)begin; // NOLINT(performance-no-int-to-ptr)
-    void *at = mmap(wish, bytes, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-
-    if (at == MAP_FAILED || at == wish)
-        return at == wish;
-    munmap(at, bytes);
-    errno = EEXIST;
-    return false;
 }
 
 bool keep_add(struct keep *keep, uint64_t address, size_t bytes)
@@ -56,7 +40,7 @@ bool keep_add(struct keep *keep, uint64_t address, size_t bytes)
     if (!ranges)
         return true;
     keep->ranges = ranges;
-    if (!keep_map(begin, end - begin))
+    if (!reserve_addresses(begin, end - begin))
         return errno != EEXIST;
     ranges[keep->count++] = (struct keep_range){begin, end};
     return true;

@@ -55,8 +55,8 @@ forbid src/openmp '(control|report|rma|twosided|host|plugin|worker)/|base/[^c]|b
     'the OpenMP runtime uses only the public interface and base/clock.h'
 forbid src/cuda '(control|report|rma|twosided|host|plugin|openmp|worker)/|base/[^c]|base/c[^lu]|base/cuda_[^q]|mpi\.h' \
     'the CUDA driver library uses only the public interface, base/clock.h and base/cuda_questions.h'
-forbid src/hsa '(control|report|rma|twosided|host|plugin|openmp|cuda|worker)/|base/[^ch]|base/c[^l]|base/h[^s]|mpi\.h' \
-    'the HSA library uses only the public interface, base/clock.h, base/hsa_abi.h and base/hsa_questions.h'
+forbid src/hsa '(control|report|rma|twosided|host|plugin|openmp|cuda|worker)/|base/[^chr]|base/c[^l]|base/h[^s]|base/r[^e]|base/re[^s]|mpi\.h' \
+    'the HSA library uses only the public interface, base/clock.h, base/reserve.h, base/hsa_abi.h and base/hsa_questions.h'
 if grep -nE '#include [<"](omprma|omprma_private|hsa|face)/' src/base/hsa_abi.h; then
     complain 'src/base/hsa_abi.h: knows nothing of omprma'
 fi

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * addresses.c: a mapping without access for each range. Kernels that do not know
- * MAP_FIXED_NOREPLACE (before 4.17) take the address for a hint: then the mapping is elsewhere, and
- * goes.
+ * addresses.c: a mapping without access for each range (base/reserve.h).
  */
 #define _GNU_SOURCE
 #include "host/memory/addresses.h"
@@ -13,9 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
+#include "base/reserve.h"
 
 enum { TRIES = 16, HUGE_PAGE = 2 << 20, STEP = 1 << 30 };
 
@@ -36,19 +32,8 @@ static bool make_room(struct addresses *addresses)
 
 bool addresses_keep(struct addresses *addresses, uint64_t begin, uint64_t bytes)
 {
-    void *wish = (void *)(uintptr_t)begin, *start;
-
-    if (!make_room(addresses))
+    if (!make_room(addresses) || !reserve_addresses(begin, bytes))
         return false;
-    start = mmap(wish, bytes, PROT_NONE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (start == MAP_FAILED)
-        return false;
-    if (start != wish) {
-        munmap(start, bytes);
-        errno = EEXIST;
-        return false;
-    }
     addresses->all[addresses->count++] = (struct kept){begin, bytes};
     return true;
 }
