@@ -480,23 +480,6 @@ TEST(drivers_that_cannot_be_used)
 
 /* ---- each call fails once ---- */
 
-/* Opens a GPU, grows and closes it. True if all went well. */
-static bool open_and_close(void)
-{
-    struct server server = {.device_count = 0};
-    struct worker_device device = {.server = &server};
-    struct world_device about;
-    bool well = cuda_kind.make(&device, 1, 0) == OMPRMA_OK;
-
-    if (!well)
-        return false;
-    well = worker_device_begin(&device, 1 << 20, &about) == OMPRMA_OK;
-    device.backend->stop(&device);
-    worker_device_end(&device);
-    device.backend->close(&device);
-    return well;
-}
-
 TEST(opening_fails_at_each_call)
 {
     bool well = false;
@@ -504,7 +487,7 @@ TEST(opening_fails_at_each_call)
     for (int n = 1; n < 100; n++) {
         open_driver();
         fail_call(n, OUT_OF_MEMORY);
-        well = open_and_close();
+        well = gpu_open_and_close();
         /* What cannot be given back stays, that is all. */
         assert_true(count_left() <= 1);
         fail_call(0, 0);
@@ -513,7 +496,7 @@ TEST(opening_fails_at_each_call)
     assert_true(well);
     open_driver();
     fail_call(10, ILLEGAL_ADDRESS); /* even then */
-    open_and_close();
+    gpu_open_and_close();
     ((void (*)(void))standin("standin_forget_contexts"))();
 }
 
@@ -556,27 +539,11 @@ static bool do_everything(void)
     return well;
 }
 
-/* What cannot be given back stays, and nothing else. Polling makes the number of calls uncertain.
- */
 TEST(everything_fails_at_each_call)
 {
-    setenv("STANDIN_DELAY", "0", 1);
-    for (int n = 1; n < 90; n++) {
-        int before;
+    static const int codes[] = {NOT_SUPPORTED, OUT_OF_MEMORY};
 
-        open_driver();
-        before = count_left(); /* what was left earlier may keep the library open */
-        start_core();
-        fail_call(n, n % 2 ? OUT_OF_MEMORY : NOT_SUPPORTED);
-        do_everything();
-        core_stop();
-        if (count_left() > before + 1)
-            fail_msg("call %d, %s: %d things are left", n, count_things().failed,
-                     count_left() - before);
-        fail_call(0, 0);
-        close_driver();
-    }
-    unsetenv("STANDIN_DELAY");
+    gpu_fail_at_each_call(90, codes, 2, do_everything);
 }
 
 /* The GPU is lost with the driver's code for everything that follows; the others go on. */

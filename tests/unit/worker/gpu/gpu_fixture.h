@@ -125,4 +125,47 @@ static inline void gpu_keep_busy(omprma_queue_t *queue, omprma_addr_t kernel, st
     assert_ok(omprma_launch(queue, kernel, NULL, &at, 1));
 }
 
+/* ---- each call fails once ---- */
+
+/* Opens a GPU, grows and closes it. True if all went well. */
+static inline bool gpu_open_and_close(void)
+{
+    struct server server = {.device_count = 0};
+    struct worker_device device = {.server = &server};
+    struct world_device about;
+    bool well = GPU_KIND.make(&device, 1, 0) == OMPRMA_OK;
+
+    if (!well)
+        return false;
+    well = worker_device_begin(&device, 1 << 20, &about) == OMPRMA_OK;
+    device.backend->stop(&device);
+    worker_device_end(&device);
+    device.backend->close(&device);
+    return well;
+}
+
+/* Has each of so many calls fail while all is tried, with the codes in turns. What cannot be given
+ * back stays, and nothing else. Polling makes the number of calls uncertain. */
+static inline void gpu_fail_at_each_call(int calls, const int *codes, int code_count,
+                                         bool (*do_everything)(void))
+{
+    setenv("STANDIN_DELAY", "0", 1);
+    for (int n = 1; n < calls; n++) {
+        int before;
+
+        open_driver();
+        before = count_left(); /* what was left earlier may keep the library open */
+        start_core();
+        fail_call(n, codes[n % code_count]);
+        do_everything();
+        core_stop();
+        if (count_left() > before + 1)
+            fail_msg("call %d, %s: %d things are left", n, count_things().failed,
+                     count_left() - before);
+        fail_call(0, 0);
+        close_driver();
+    }
+    unsetenv("STANDIN_DELAY");
+}
+
 #endif

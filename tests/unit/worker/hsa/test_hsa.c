@@ -454,23 +454,6 @@ TEST(runtimes_that_cannot_be_used)
 
 /* ---- each call fails once ---- */
 
-/* Opens a GPU, grows and closes it. True if all went well. */
-static bool open_and_close(void)
-{
-    struct server server = {.device_count = 0};
-    struct worker_device device = {.server = &server};
-    struct world_device about;
-    bool well = hsa_kind.make(&device, 1, 0) == OMPRMA_OK;
-
-    if (!well)
-        return false;
-    well = worker_device_begin(&device, 1 << 20, &about) == OMPRMA_OK;
-    device.backend->stop(&device);
-    worker_device_end(&device);
-    device.backend->close(&device);
-    return well;
-}
-
 TEST(opening_fails_at_each_call)
 {
     bool well = false;
@@ -481,7 +464,7 @@ TEST(opening_fails_at_each_call)
         open_driver();
         before = count_left(); /* of earlier rounds */
         fail_call(n, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
-        well = open_and_close();
+        well = gpu_open_and_close();
         /* What cannot be given back stays, that is all. */
         if (count_left() > before + 1)
             fail_msg("call %d, %s: %d things are left", n, count_things().failed,
@@ -534,30 +517,12 @@ static bool do_everything(void)
     return well;
 }
 
-/* What cannot be given back stays, and nothing else. Polling makes the number of calls uncertain.
- */
 TEST(everything_fails_at_each_call)
 {
     static const int codes[] = {HSA_STATUS_ERROR, HSA_STATUS_ERROR_OUT_OF_RESOURCES,
                                 HSA_STATUS_ERROR_INVALID_ARGUMENT};
 
-    setenv("STANDIN_DELAY", "0", 1);
-    for (int n = 1; n < 124; n++) {
-        int before;
-
-        open_driver();
-        before = count_left();
-        start_core();
-        fail_call(n, codes[n % 3]);
-        do_everything();
-        core_stop();
-        if (count_left() > before + 1)
-            fail_msg("call %d, %s: %d things are left", n, count_things().failed,
-                     count_left() - before);
-        fail_call(0, 0);
-        close_driver();
-    }
-    unsetenv("STANDIN_DELAY");
+    gpu_fail_at_each_call(124, codes, 3, do_everything);
 }
 
 /* The GPU is lost with the runtime's code for everything that follows; the others go on. */
