@@ -111,15 +111,19 @@ struct tally {
     uint64_t made;
 };
 
+static void tally_user(struct tally *tally, const struct pinned *user)
+{
+    const struct loaded *region = &user->work->loaded;
+    int64_t left_ns = region->until_ns - tally->now_ns;
+    if (user->writes && region->usual && left_ns > tally->written_ns)
+        tally->written_ns = left_ns;
+}
+
 static void tally_writers(struct tally *tally, const struct mapped *mapped)
 {
     const struct pinned *each;
     LIST_FOREACH(each, &mapped->pins, link)
-    {
-        const struct loaded *writer = &each->work->loaded;
-        if (each->writes && writer->usual && writer->until_ns - tally->now_ns > tally->written_ns)
-            tally->written_ns = writer->until_ns - tally->now_ns;
-    }
+    tally_user(tally, each);
 }
 
 /* From the first site that has it. */
