@@ -111,19 +111,19 @@ struct tally {
     uint64_t made;
 };
 
-static void tally_user(struct tally *tally, const struct pinned *user)
+/* Until one that uses a range has written it; 0: it does not. */
+static int64_t written_in(const struct tally *tally, const struct pinned *user)
 {
     const struct loaded *region = &user->work->loaded;
-    int64_t left_ns = region->until_ns - tally->now_ns;
-    if (user->writes && region->usual && left_ns > tally->written_ns)
-        tally->written_ns = left_ns;
+    return user->writes && region->usual ? region->until_ns - tally->now_ns : 0;
 }
 
 static void tally_writers(struct tally *tally, const struct mapped *mapped)
 {
     const struct pinned *each;
     LIST_FOREACH(each, &mapped->pins, link)
-    tally_user(tally, each);
+    if (written_in(tally, each) > tally->written_ns)
+        tally->written_ns = written_in(tally, each);
 }
 
 /* From the first site that has it. */
