@@ -41,18 +41,21 @@ static int compare(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/* ---- what is alone -------------------------------------------------------------------------- */
+/* ---- what is alone: nowait as well, for that takes one processor, as it does beside others ----
+ */
 
 static void update_to(double length)
 {
     (void)length;
-#pragma omp target update to(one [0:BYTES])
+#pragma omp target update to(one [0:BYTES]) nowait
+#pragma omp taskwait
 }
 
 static void update_from(double length)
 {
     (void)length;
-#pragma omp target update from(one [0:BYTES])
+#pragma omp target update from(one [0:BYTES]) nowait
+#pragma omp taskwait
 }
 
 /* ---- the rows: each takes `length` seconds in full overlap ----------------------------------- */

@@ -57,6 +57,8 @@
                                      times($op; "auto"; .))}]}),
         {name: "exchange: rma / bare put between the workers", at_least: 0.95,
          values: speed("exchange"; "rma"; "raw"; $mib)},
+        {name: "exchange: auto / bare put between the workers", at_least: 1.4,
+         values: speed("exchange"; "auto"; "raw"; $mib)},
         {name: "exchange: auto / through the application", at_least: 1.9,
          values: speed("exchange"; "auto"; "via-application"; $mib)},
         {name: "launch, over the ping-pong", at_most: 1.3, values: slowdown("launch"),

@@ -23,7 +23,8 @@
 
 enum {
     HUGE_PAGE = ARENA_HUGE_PAGE,
-    STREAM_LEAST = 16 << 20, /* no cache holds it */
+    STREAM_OUT_LEAST = 16 << 20, /* no cache holds it */
+    STREAM_IN_LEAST = 32 << 20,  /* the program reads some of it soon */
     PAGE = 4096,
     COOKIE = sizeof(uint64_t),
     RIGHTS = PROT_READ | PROT_WRITE
@@ -208,15 +209,20 @@ static void copy_stream(char *to, const char *from, size_t bytes)
 }
 #endif
 
+/* Whether a huge page begins there that nobody has written to. */
+static bool is_new(const struct arena *arena, uint64_t offset)
+{
+    return offset % HUGE_PAGE == 0 &&
+           !atomic_load_explicit(&arena->filled[offset / HUGE_PAGE], memory_order_relaxed);
+}
+
 /* By the kernel, which then does not zero what is written at once. It ends processes that write
  * more to a file than they may. False: nothing was done, or not all of it. */
 static bool fill_page(const struct arena *arena, const void *from, uint64_t offset)
 {
-    _Atomic(bool) *filled = &arena->filled[offset / HUGE_PAGE];
-
-    if (atomic_load_explicit(filled, memory_order_relaxed))
+    if (!is_new(arena, offset))
         return false;
-    atomic_store_explicit(filled, true, memory_order_relaxed);
+    atomic_store_explicit(&arena->filled[offset / HUGE_PAGE], true, memory_order_relaxed);
     return file_may_have(offset + HUGE_PAGE) &&
            pwrite(arena->file, from, HUGE_PAGE, (off_t)offset) == HUGE_PAGE;
 }
@@ -228,7 +234,7 @@ void arena_copy(const struct arena *arena, bool out, void *here, uint64_t there,
     char *at = arena_here(arena, there), *to = out ? at : here;
     const char *from = out ? here : at;
 
-    if (out && offset % HUGE_PAGE == 0 && bytes == HUGE_PAGE && fill_page(arena, from, offset))
+    if (out && bytes == HUGE_PAGE && fill_page(arena, from, offset))
         return;
     if (stream)
         copy_stream(to, from, bytes);
@@ -236,15 +242,30 @@ void arena_copy(const struct arena *arena, bool out, void *here, uint64_t there,
         memcpy(to, from, bytes);
 }
 
-bool arena_move(const struct arena *arena, struct transfer *t)
+uint64_t arena_piece(const struct arena *arena, const struct transfer *t, uint64_t at,
+                     uint64_t most)
 {
-    uint64_t there = t->remote + t->completed, piece = t->bytes - t->completed;
-    uint64_t left = HUGE_PAGE - (there - arena->base) % HUGE_PAGE;
+    uint64_t offset = t->remote + at - arena->base, left = HUGE_PAGE - offset % HUGE_PAGE;
+    uint64_t piece = left < t->bytes - at ? left : t->bytes - at;
+    bool fills = piece == HUGE_PAGE && t->direction == TRANSFER_OUT && is_new(arena, offset);
+
+    return fills || piece < most ? piece : most;
+}
+
+void arena_copy_piece(const struct arena *arena, const struct transfer *t, uint64_t at,
+                      uint64_t piece)
+{
     bool out = t->direction == TRANSFER_OUT;
 
-    piece = piece < left ? piece : left;
-    arena_copy(arena, out, (char *)t->local + t->completed, there, piece,
-               out && t->bytes >= STREAM_LEAST);
+    arena_copy(arena, out, (char *)t->local + at, t->remote + at, piece,
+               t->bytes >= (out ? STREAM_OUT_LEAST : STREAM_IN_LEAST));
+}
+
+bool arena_move(const struct arena *arena, struct transfer *t)
+{
+    uint64_t piece = arena_piece(arena, t, t->completed, HUGE_PAGE);
+
+    arena_copy_piece(arena, t, t->completed, piece);
     t->completed += piece;
     t->issued = t->completed;
     return t->completed == t->bytes;

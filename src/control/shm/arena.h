@@ -64,9 +64,15 @@ static inline char *arena_here(const struct arena *arena, uint64_t there)
     return arena->at + (there - arena->base);
 }
 
-/* Copies the next piece of a transfer that the arena holds all of, up to the end of a huge page:
- * one that is written as a whole for the first time need not be zeroed before. True: that was the
- * last piece. */
+/* Bytes of the piece of a transfer that begins at `at` of it, where the arena holds all of that: at
+ * most so many, up to the end of a huge page; all of a huge page that is written for the first
+ * time, for that need not be zeroed before. 0: there is none any more. */
+uint64_t arena_piece(const struct arena *arena, const struct transfer *transfer, uint64_t at,
+                     uint64_t most);
+void arena_copy_piece(const struct arena *arena, const struct transfer *transfer, uint64_t at,
+                      uint64_t piece);
+
+/* Copies the next piece. True: that was the last one. */
 bool arena_move(const struct arena *arena, struct transfer *transfer);
 
 #endif

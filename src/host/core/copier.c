@@ -10,18 +10,37 @@
 
 #include "base/error.h"
 
+enum {
+    RESTS_MOST = 64 /* copies; twice as many each time that it is late again */
+};
+
 void copier_begin(struct copier *copier, void (*tell)(void *data), void *data)
 {
     cpu_set_t allowed;
 
     *copier = (struct copier){.tell = tell, .data = data};
     pthread_attr_init(&copier->attributes);
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
         pthread_attr_setaffinity_np(&copier->attributes, sizeof(allowed), &allowed);
+        copier->processors = (unsigned)CPU_COUNT(&allowed);
+    }
     pthread_mutex_init(&copier->lock, NULL);
     pthread_cond_init(&copier->wake, NULL);
     pthread_cond_init(&copier->turned, NULL);
     STAILQ_INIT(&copier->copies);
+}
+
+bool copier_may_help(struct copier *copier)
+{
+    return copier->processors > 1 && copier->passed++ >= copier->rests;
+}
+
+void copier_has_helped(struct copier *copier, bool late)
+{
+    unsigned twice = copier->rests ? 2 * copier->rests : 1;
+
+    copier->passed = 0;
+    copier->rests = !late ? 0 : twice < RESTS_MOST ? twice : RESTS_MOST;
 }
 
 /* Moves a piece. *stays: there is more to move. */

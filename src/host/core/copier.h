@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * copier.h: a thread that makes copies between this process and workers of the host, one after the
- * other, beside whatever the program does. It needs no lock of the runtime and no MPI: the kernel
- * copies (control/shm/local.h). It is made for the first copy, and sleeps while there is none.
+ * other, beside whatever the program does; or helps with one that the program makes itself. It
+ * needs no lock of the runtime and no MPI: the kernel copies (control/shm/local.h), or it does
+ * (control/shm/split.h). It is made for the first copy, and sleeps while there is none.
  *
- * Thread: any, but one at a time for a copy. Blocks: copier_leave(), copier_end(), for about as
+ * Thread: any, but one at a time for a copy, and for copier_may_help(), copier_has_helped().
+ * Blocks: copier_leave(), copier_end(), for about as
  * long as a piece of a copy takes.
  */
 #ifndef OMPRMA_HOST_CORE_COPIER_H
@@ -37,6 +39,8 @@ struct copier {
     pthread_t thread;
     pthread_attr_t attributes; /* of it: the processors that the process has had at first */
     bool made, ends;
+    unsigned processors;      /* that it may use, */
+    unsigned rests, passed;   /* copies that it does not help with, because it came late; so far */
     void (*tell)(void *data); /* a copy is over; any thread may be in it */
     void *data;
 };
@@ -45,6 +49,11 @@ struct copier {
  * themselves to one each. */
 void copier_begin(struct copier *copier, void (*tell)(void *data), void *data);
 
+/* Whether it is to help with a copy that the program waits for. Not where there is one processor,
+ * nor for a while after it has kept the program waiting: somebody else has the others. */
+bool copier_may_help(struct copier *copier);
+void copier_has_helped(struct copier *copier, bool late);
+
 /* Ends the thread; copies that are left are dropped where they are. */
 void copier_end(struct copier *copier);
 
@@ -52,7 +61,7 @@ void copier_end(struct copier *copier);
 omprma_status_t copier_copy(struct copier *copier, struct datapath *path,
                             const struct transfer *transfer, struct copying **copy);
 
-/* False: not yet; nor ever where its peer has died. */
+/* False: not yet; nor ever where its peer has died, or others have moved a part of it. */
 static inline bool copying_is_over(struct copying *copy)
 {
     return atomic_load_explicit(&copy->over, memory_order_acquire);

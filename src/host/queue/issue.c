@@ -272,7 +272,7 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
 /* True if it moved. */
 static bool test_transfer(struct omprma_queue *queue, struct operation *transfer)
 {
-    uint64_t failures = queue->failures;
+    uint64_t failures = queue->failures, before = transfer->move.transfer.completed;
     bool done = false;
     omprma_status_t status;
 
@@ -284,7 +284,8 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
     if (status != OMPRMA_OK)
         queue_fail(queue, transfer, status, error_text());
     if (status != OMPRMA_OK || !done)
-        return status != OMPRMA_OK || transfer->by->copies;
+        return status != OMPRMA_OK ||
+               (transfer->by->copies && transfer->move.transfer.completed > before);
     account(transfer);
     queue_end_operation(transfer, NULL);
     return true;

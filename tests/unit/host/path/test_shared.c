@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_shared.c: memory that the program has mapped as well: copies by itself, in order with
- * launches, beside a model; further arenas; when data goes by other paths; wrong addresses; a
- * lost worker.
+ * launches, beside a model; with the help of a thread; further arenas; when data goes by other
+ * paths; wrong addresses; a lost worker.
  * Covers: path/shared.c host/start/reach.c control/shm/mapped.c */
 #define _GNU_SOURCE
 #include "tests/unit/test.h"
@@ -105,6 +105,79 @@ TEST(copies_keep_the_order_of_the_queue)
     assert_memory_equal(back, model, BYTES);
     assert_true(copied() > 100);
     core_end();
+}
+
+/* ---- a thread helps ---- */
+
+enum { LARGE = 9 << 20, HELP_LEAST = 1 << 20 };
+
+static void begin_large(void)
+{
+    begin(&(struct core_options){.delay = 1, .arena = 32 << 20});
+    runtime_get()->copier.processors = 2; /* wherever this test runs */
+    assert_ok(omprma_free(0, there));
+    there = core_alloc(0, LARGE);
+}
+
+/* Whether the thread was asked for the last copy. */
+static bool is_helped(unsigned char *from, unsigned char *to, uint64_t bytes)
+{
+    struct copier *copier = &runtime_get()->copier;
+    bool helps;
+
+    copier->rests = 0;
+    copier->passed = 7;
+    memset(from, (int)bytes % 251, bytes);
+    assert_ok(omprma_submit(queue, there, from, bytes));
+    assert_ok(omprma_queue_synchronize(queue));
+    helps = copier->passed != 7;
+    assert_ok(omprma_retrieve(queue, to, there, bytes));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_memory_equal(to, from, bytes);
+    return helps;
+}
+
+TEST(a_thread_helps_with_large_copies)
+{
+    unsigned char *from = malloc(LARGE), *to = malloc(LARGE);
+
+    assert_non_null(from);
+    assert_non_null(to);
+    begin_large();
+    for (int i = 0; i < 20; i++) {
+        assert_true(is_helped(from, to, LARGE - (uint64_t)i));
+        assert_true(is_helped(from, to, HELP_LEAST));
+        assert_false(is_helped(from, to, HELP_LEAST - 1));
+    }
+    runtime_get()->copier.processors = 1;
+    assert_false(is_helped(from, to, LARGE));
+    core_end();
+    free(from);
+    free(to);
+}
+
+/* Nothing is written to the program's memory after its worker is lost, by the thread either. */
+TEST(a_lost_worker_is_left_by_the_thread)
+{
+    unsigned char *to = malloc(LARGE);
+
+    assert_non_null(to);
+    for (int i = 0; i < 20; i++) {
+        begin_large();
+        assert_ok(omprma_retrieve(queue, to, there, LARGE)); /* a piece of it at least */
+        kernel_nap((uint64_t)i * 20);
+        runtime_lock(runtime_get());
+        peer_lose(core_device(0)->peer, "it was a test");
+        runtime_unlock(runtime_get());
+        memset(to, 3, LARGE);
+        kernel_nap(500);
+        assert_all(to, LARGE, 3);
+        assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
+        omprma_queue_destroy(queue);
+        core_let_go(0);
+        core_stop();
+    }
+    free(to);
 }
 
 /* Each further arena is mapped as it comes, and unmapped as it goes: the numbers of its addresses
