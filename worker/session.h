@@ -256,7 +256,8 @@ void pipeline_free_spare(struct session *session);
 /* Moves the transfers of a stream on. True if any is over. */
 bool transfers_test(struct stream *stream);
 
-void transfers_free(struct stream_transfer **list);
+/* Frees those of a stream that ends. What this process copies itself does not go on. */
+void transfers_leave(struct stream *stream);
 
 /* Those of the session that belong to no stream, and the peers that were lost. */
 void transfers_free_all(struct session *session);

@@ -353,7 +353,7 @@ static void stream_free(struct stream *stream)
     pipeline_free(stream);
     while (stream->first)
         finish_message(stream);
-    transfers_free(&stream->transfers);
+    transfers_leave(stream);
     free(stream->failed_text);
     free(stream);
 }

@@ -408,7 +408,7 @@ enum backend_step command_begin_transfer(struct stream *stream, struct command *
     return stream->transfers ? BACKEND_PENDING : BACKEND_OVER;
 }
 
-void transfers_free(struct stream_transfer **list)
+static void transfers_free(struct stream_transfer **list)
 {
     while (*list) {
         struct stream_transfer *node = *list;
@@ -417,6 +417,14 @@ void transfers_free(struct stream_transfer **list)
         free(node->scratch);
         free(node);
     }
+}
+
+void transfers_leave(struct stream *stream)
+{
+    for (struct stream_transfer *node = stream->transfers; node; node = node->next)
+        if (node->path == stream->session->server->neighbours)
+            datapath_abandon(node->path, &node->transfer);
+    transfers_free(&stream->transfers);
 }
 
 void transfers_free_all(struct session *session)

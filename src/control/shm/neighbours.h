@@ -4,7 +4,8 @@
  * copied by itself: a data path (control/datapath.h) for what it holds. Of which arenas there are,
  * and when one goes, it is told.
  *
- * Thread: as of any data path. Blocks: each look copies up to a huge page.
+ * Thread: as of any data path; one of its own helps with large transfers (split.h). Blocks: each
+ * look copies up to a huge page.
  */
 #ifndef OMPRMA_CONTROL_SHM_NEIGHBOURS_H
 #define OMPRMA_CONTROL_SHM_NEIGHBOURS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * split.h: a copy between memory of this process and an arena that it has mapped, made by several
- * threads at once: each takes the next piece. One processor alone does not get all that the memory
- * gives.
+ * split.h: a copy between memory of this process and an arena that it has mapped. Of a large one
+ * the thread that copies (copier.h) takes pieces as well: one processor alone does not get all that
+ * the memory gives.
  *
- * Thread: any, any number at a time, but for split_begin(). Blocks: split_move(), for about as long
- * as it takes to copy a huge page.
+ * Thread: one at a time for each, beside that of the copier. Blocks: split_progress(), for about as
+ * long as it takes to copy a huge page; split_leave(), for a piece of the other thread.
  */
 #ifndef OMPRMA_CONTROL_SHM_SPLIT_H
 #define OMPRMA_CONTROL_SHM_SPLIT_H
@@ -13,32 +13,29 @@
 #include <stdatomic.h>
 
 #include "control/shm/arena.h"
+#include "control/shm/copier.h"
+
+enum { SPLIT_LEAST = 1 << 20 /* bytes: a thread is awake within a fraction of that */ };
 
 struct split {
     const struct arena *arena;
-    const struct transfer *what;    /* of it what its owner fills; both stay until it is over */
-    _Atomic(uint64_t) taken, moved; /* bytes */
+    struct transfer *what;
+    struct copier *copier;
+    struct copying *helper;         /* NULL: the thread has no part in it */
+    _Atomic(uint64_t) taken, moved; /* bytes, by both */
+    int64_t alone_ns;               /* since when nothing is left to take; 0: not yet */
 };
 
-void split_begin(struct split *split, const struct arena *arena, const struct transfer *what);
+/* Begins a copy of what the transfer describes. All stay until it is over, and what is copied is in
+ * the arena. `copier`: NULL for no help. */
+void split_begin(struct split *split, struct copier *copier, const struct arena *arena,
+                 struct transfer *what);
 
-/* Copies the next piece, and returns its bytes. 0: others have taken all that was left. */
-uint64_t split_move(struct split *split);
+/* Copies the next piece, if one is left, and notes in the transfer what has come so far. True: that
+ * is all; nothing uses the memory any more. */
+bool split_progress(struct split *split);
 
-/* Bytes that are where they belong: all of them once it is over. */
-static inline uint64_t split_moved(struct split *split)
-{
-    return atomic_load_explicit(&split->moved, memory_order_acquire);
-}
-
-static inline bool split_is_taken(struct split *split)
-{
-    return atomic_load_explicit(&split->taken, memory_order_relaxed) == split->what->bytes;
-}
-
-/* A path by which whoever knows paths only takes part: the first bytes of the state of its transfer
- * are the address of the split. Each test() moves a piece, and is done when none is left to take.
- */
-struct datapath *split_path(void);
+/* Leaves one that is not over: nothing uses the memory any more. */
+void split_leave(struct split *split);
 
 #endif

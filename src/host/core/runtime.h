@@ -34,7 +34,7 @@
 #include "control/datapath.h"
 #include "control/world.h"
 #include "host/core/completion.h"
-#include "host/core/copier.h"
+#include "control/shm/copier.h"
 #include "host/core/limits.h"
 #include "host/core/observer.h"
 #include "host/core/operation.h"

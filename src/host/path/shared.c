@@ -2,17 +2,11 @@
 /*
  * shared.c: within a host, the program copies to a worker's arena or from it, where it has mapped
  * that (control/shm/arena.h). Neither the worker nor MPI has a part in it. Of a large transfer each
- * look at its queue copies a piece, so that other queues get on, and a thread helps.
+ * look at its queue copies a piece, so that other queues get on.
  */
-#include "base/clock.h"
 #include "control/shm/split.h"
 #include "host/path/path.h"
 #include "host/queue/append.h"
-
-enum {
-    HELP_LEAST = 1 << 20, /* bytes: a thread is awake within a fraction of that */
-    LATE_NS = 1000000     /* longer than a piece takes */
-};
 
 static bool takes(const struct hop *hop)
 {
@@ -32,82 +26,34 @@ static omprma_status_t append(const struct hop *hop, struct operation **operatio
     return status;
 }
 
-/* Such a copy under way. The arena stays for as long as blocks of it are in use. */
-struct shared_copy {
-    const struct arena *arena;
-    struct copying *helper; /* the thread that copies has a part in it; NULL: it has none */
-    struct split split;     /* between both */
-    int64_t alone_ns;       /* since when nothing is left to take; 0: not yet */
-};
+_Static_assert(sizeof(struct split) <= TRANSFER_STATE_BYTES, "a copy under way");
 
-_Static_assert(sizeof(struct shared_copy) <= TRANSFER_STATE_BYTES, "a copy under way");
-
-static struct shared_copy *copy_of(struct operation *move)
+static struct split *split_of(struct operation *move)
 {
-    return (struct shared_copy *)(void *)move->move.transfer.state;
+    return (struct split *)(void *)move->move.transfer.state;
 }
 
-static struct copier *copier_of(const struct operation *move)
-{
-    return &move->queue->device->runtime->copier;
-}
-
-/* Two processors copy about twice as fast. Without a thread this one copies it all. */
-static void ask_for_help(struct operation *move)
-{
-    struct shared_copy *copy = copy_of(move);
-    const struct transfer *transfer = &move->move.transfer;
-    struct transfer part = *transfer;
-
-    if (transfer->bytes < HELP_LEAST || !copier_may_help(copier_of(move)))
-        return;
-    split_begin(&copy->split, copy->arena, transfer);
-    *(struct split **)(void *)part.state = &copy->split;
-    if (copier_copy(copier_of(move), split_path(), &part, &copy->helper) != OMPRMA_OK)
-        copy->helper = NULL;
-}
-
+/* The arena stays for as long as blocks of it are in use. */
 static omprma_status_t start(struct operation *move)
 {
+    struct device *device = move->queue->device;
     struct transfer *transfer = &move->move.transfer;
 
-    transfer->issued = transfer->completed = 0;
-    *copy_of(move) = (struct shared_copy){
-        .arena = mapped_find(&move->queue->device->mapped, transfer->remote, transfer->bytes)};
-    ask_for_help(move);
+    split_begin(split_of(move), &device->runtime->copier,
+                mapped_find(&device->mapped, transfer->remote, transfer->bytes), transfer);
     return OMPRMA_OK;
-}
-
-/* True: the data is there. */
-static bool move_together(struct operation *move)
-{
-    struct shared_copy *copy = copy_of(move);
-    struct transfer *transfer = &move->move.transfer;
-    bool took = split_move(&copy->split) > 0;
-
-    transfer->issued = transfer->completed = split_moved(&copy->split);
-    if (!took && !copy->alone_ns)
-        copy->alone_ns = clock_ns();
-    if (transfer->completed < transfer->bytes)
-        return false;
-    copier_leave(copier_of(move), copy->helper);
-    copier_has_helped(copier_of(move), copy->alone_ns && clock_ns() - copy->alone_ns > LATE_NS);
-    return true;
 }
 
 static omprma_status_t progress(struct operation *move, bool *done)
 {
-    const struct shared_copy *copy = copy_of(move);
-
-    *done = copy->helper ? move_together(move) : arena_move(copy->arena, &move->move.transfer);
+    *done = split_progress(split_of(move));
     return OMPRMA_OK;
 }
 
 /* Its device is lost. */
 static void abandon(struct operation *move)
 {
-    if (copy_of(move)->helper)
-        copier_leave(copier_of(move), copy_of(move)->helper);
+    split_leave(split_of(move));
 }
 
 const struct path_ops path_shared = {

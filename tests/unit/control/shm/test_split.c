@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_split.c: copies to an arena and from it that several threads make together, beside a model.
- * Covers: shm/split.c */
+/* test_split.c: copies to an arena and from it with the help of a thread and without, beside a
+ * model; who has come late does not help for a while.
+ * Covers: shm/split.c shm/copier.c */
 #define _GNU_SOURCE
 #include "tests/unit/test.h"
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "control/shm/split.h"
 #include "tests/unit/draw.h"
 
-enum { HUGE = ARENA_HUGE_PAGE, BYTES = 7 << 20, MAPPED = BYTES + 4096, THREADS = 3 };
+enum { HUGE = ARENA_HUGE_PAGE, BYTES = 21 << 20, MAPPED = BYTES + 4096 };
 
 static char *reserved, *theirs; /* the owner's view; this process is both */
 static int file;
 static struct arena *arena;
+static struct copier copier;
 static char data[BYTES], back[BYTES];
+
+static void tell(void *data_)
+{
+    (void)data_;
+}
 
 static void begin(void)
 {
@@ -30,49 +36,37 @@ static void begin(void)
         skip();
     arena = arena_open(&address, (uintptr_t)theirs, BYTES);
     assert_non_null(arena);
+    copier_begin(&copier, tell, NULL);
+    copier.processors = 2; /* wherever this test runs */
 }
 
 static void end(void)
 {
+    copier_end(&copier);
     arena_close(arena);
     arena_unshare(theirs, MAPPED, file);
     munmap(reserved, MAPPED + HUGE);
 }
 
-static void *take_part(void *data_)
-{
-    struct split *split = data_;
-    uint64_t moved = 0, piece;
-
-    while ((piece = split_move(split)) > 0)
-        moved += piece;
-    return (void *)(uintptr_t)moved;
-}
-
-static void copy(enum transfer_direction direction, char *here, uint64_t at, uint64_t bytes)
+/* Whether the thread was asked. */
+static bool copy(enum transfer_direction direction, char *here, uint64_t at, uint64_t bytes)
 {
     struct transfer what = {
         .direction = direction, .local = here, .remote = (uintptr_t)theirs + at, .bytes = bytes};
     struct split split;
-    pthread_t threads[THREADS];
-    uint64_t all = 0;
+    bool helped;
 
-    split_begin(&split, arena, &what);
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, take_part, &split), 0);
-    for (int i = 0; i < THREADS; i++) {
-        void *moved;
-
-        pthread_join(threads[i], &moved);
-        all += (uint64_t)(uintptr_t)moved;
-    }
-    assert_true(split_is_taken(&split));
-    assert_int_equal(split_moved(&split), bytes);
-    assert_int_equal(all, bytes);
-    assert_int_equal(split_move(&split), 0);
+    copier.rests = 0;
+    split_begin(&split, &copier, arena, &what);
+    helped = split.helper != NULL;
+    while (!split_progress(&split))
+        assert_true(what.completed < bytes);
+    assert_int_equal(what.completed, bytes);
+    assert_null(split.helper);
+    return helped;
 }
 
-TEST(each_byte_is_copied_once)
+TEST(copies_are_right)
 {
     struct draw from = {5};
 
@@ -85,55 +79,37 @@ TEST(each_byte_is_copied_once)
         for (uint64_t k = 0; k < bytes; k += 1 + k % 61)
             data[k] = (char)draw_below(&from, 256);
         memset(back, 1, BYTES);
-        copy(TRANSFER_OUT, data, at, bytes);
+        assert_true(copy(TRANSFER_OUT, data, at, bytes) == (bytes >= SPLIT_LEAST));
         assert_memory_equal(theirs + at, data, bytes);
-        copy(TRANSFER_IN, back, at, bytes);
+        assert_true(copy(TRANSFER_IN, back, at, bytes) == (bytes >= SPLIT_LEAST));
         assert_memory_equal(back, data, bytes);
         if (bytes < BYTES)
             assert_int_equal(back[bytes], 1);
     }
+    copier.processors = 1;
+    assert_false(copy(TRANSFER_OUT, data, 0, BYTES));
     end();
 }
 
-/* One that nobody has written to is written as a whole; else pieces are small. */
-TEST(new_huge_pages_are_pieces)
+/* Twice as many copies each time that it is late, up to a limit; none once it was in time. */
+TEST(who_was_late_does_not_help_for_a_while)
 {
-    struct transfer what = {.direction = TRANSFER_OUT, .local = data, .bytes = 2 * HUGE};
-    struct split split;
-    uint64_t before = 0;
+    unsigned refused = 0;
 
-    begin();
-    what.remote = (uintptr_t)theirs + HUGE / 2;
-    split_begin(&split, arena, &what);
-    while (split_moved(&split) < HUGE / 2)
-        assert_true(split_move(&split) < HUGE / 2);
-    assert_int_equal(split_moved(&split), HUGE / 2);
-    assert_int_equal(split_move(&split), HUGE);
-    assert_false(split_is_taken(&split));
-    for (before = 0; split_move(&split) > 0; before++)
+    copier_begin(&copier, tell, NULL);
+    copier.processors = 1;
+    assert_false(copier_may_help(&copier));
+    copier.processors = 2;
+    for (unsigned rests = 0; rests <= 256; rests = rests ? 2 * rests : 1) {
+        for (refused = 0; !copier_may_help(&copier); refused++)
+            ;
+        assert_int_equal(refused, rests < 64 ? rests : 64);
+        copier_has_helped(&copier, true);
+    }
+    while (!copier_may_help(&copier))
         ;
-    assert_true(before > 1);
-    assert_int_equal(split_moved(&split), 2 * HUGE);
-    end();
-}
-
-/* Who knows paths only is done when nothing is left to take, and has what it moved itself. */
-TEST(it_is_a_path)
-{
-    struct transfer what = {.direction = TRANSFER_OUT, .local = data, .bytes = 2 * HUGE}, part;
-    struct split split;
-    bool done;
-
-    begin();
-    what.remote = (uintptr_t)theirs;
-    split_begin(&split, arena, &what);
-    part = what;
-    *(struct split **)(void *)part.state = &split;
-    assert_int_equal(OMPRMA_OK, datapath_start(split_path(), &part));
-    assert_int_equal(split_move(&split), HUGE);
-    for (done = false; !done;)
-        assert_int_equal(OMPRMA_OK, datapath_test(split_path(), &part, &done));
-    assert_int_equal(part.completed, HUGE);
-    assert_int_equal(split_moved(&split), 2 * HUGE);
-    end();
+    copier_has_helped(&copier, false);
+    assert_true(copier_may_help(&copier));
+    assert_true(copier_may_help(&copier)); /* another one at the same time */
+    copier_end(&copier);
 }

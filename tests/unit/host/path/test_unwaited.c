@@ -275,30 +275,6 @@ TEST(who_leaves_waits_for_a_piece)
     assert_int_equal(atomic_load(&told), 1);
 }
 
-/* Twice as many copies each time that it is late, up to a limit; none once it was in time. */
-TEST(who_was_late_does_not_help_for_a_while)
-{
-    struct copier copier;
-    unsigned refused = 0;
-
-    copier_begin(&copier, tell, NULL);
-    copier.processors = 1;
-    assert_false(copier_may_help(&copier));
-    copier.processors = 2;
-    for (unsigned rests = 0; rests <= 256; rests = rests ? 2 * rests : 1) {
-        for (refused = 0; !copier_may_help(&copier); refused++)
-            ;
-        assert_int_equal(refused, rests < 64 ? rests : 64);
-        copier_has_helped(&copier, true);
-    }
-    while (!copier_may_help(&copier))
-        ;
-    copier_has_helped(&copier, false);
-    assert_true(copier_may_help(&copier));
-    assert_true(copier_may_help(&copier)); /* another one at the same time */
-    copier_end(&copier);
-}
-
 /* ---- resting ---- */
 
 static void ring(void)

@@ -9,8 +9,8 @@
  * Blocks: copier_leave(), copier_end(), for about as
  * long as a piece of a copy takes.
  */
-#ifndef OMPRMA_HOST_CORE_COPIER_H
-#define OMPRMA_HOST_CORE_COPIER_H
+#ifndef OMPRMA_CONTROL_SHM_COPIER_H
+#define OMPRMA_CONTROL_SHM_COPIER_H
 
 #include <pthread.h>
 #include <stdatomic.h>

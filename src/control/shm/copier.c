@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* copier.c: the first copy of the list is moved on, a piece at a time, without the list's lock. */
 #define _GNU_SOURCE
-#include "host/core/copier.h"
+#include "control/shm/copier.h"
 
 #include <sched.h>
 #include <signal.h>
