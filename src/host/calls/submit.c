@@ -73,6 +73,9 @@ static void begin(const struct hop *hop, struct operation *operation)
         queue_flush(hop->queue);
     else if (moves && (hop_is_submit(hop) || operation->by->copies))
         queue_advance(hop->queue);
+    /* A small copy is over at the first look, so the next one finds an idle queue. */
+    if (moves && operation->by->copies && hop->bytes <= OMPRMA_COPIED_SUBMIT)
+        queue_advance(hop->queue);
     if (moves && hop_is_reused(hop))
         keep_small_source(hop->queue, operation);
 }
@@ -281,6 +284,8 @@ omprma_status_t submit_place_parts(struct omprma_queue *queue, const omprma_part
     return one || *parts ? OMPRMA_OK : OMPRMA_ERR_HOST_MEMORY;
 }
 
+enum { COPIED_PARTS = 2 }; /* more of them take longer than the message that brings all */
+
 /* Of a small range of an arena; *done: it is. Else its parts go one by one. */
 static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_t from,
                                         size_t bytes, const omprma_part_t *parts, size_t count,
@@ -293,6 +298,7 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
     void *to;
     omprma_status_t status = submit_check_parts(queue->device, bytes, parts, count);
 
+    hop.scattered = count > COPIED_PARTS;
     *done = bytes == 0;
     if (status == OMPRMA_OK && bytes > 0)
         status = call_check_range(queue->device, "retrieve", from, bytes, &arena);

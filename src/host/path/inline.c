@@ -6,6 +6,10 @@
 #include "host/path/path.h"
 #include "host/queue/append.h"
 
+enum {
+    SUBMIT_LEAST = 256 /* bytes: to a message with a launch so many add less than a copy takes */
+};
+
 static bool takes(const struct hop *hop)
 {
     return hop_is_of_program(hop) && !hop_there(hop)->staged && hop->bytes <= HOP_INLINE_MOST;
@@ -30,9 +34,23 @@ static uint64_t write_limit(const struct hop *hop)
                             : hop->to.device->paths.inline_submit;
 }
 
+/* In an idle queue a message carries nothing else: where the program has mapped the arena, it
+ * copies in less time than a message takes, but for the smallest submits, which nobody waits for.
+ * Limits that the user has set hold. */
+static bool is_copied(const struct hop *hop)
+{
+    const struct config *config = &hop->queue->device->runtime->config;
+    bool submit = hop_is_submit(hop);
+
+    return (submit ? config->inline_submit : config->inline_retrieve) < 0 &&
+           (!submit || hop->bytes > SUBMIT_LEAST) && !hop->scattered && queue_is_idle(hop->queue) &&
+           path_shared.takes(hop);
+}
+
 static bool wants(const struct hop *hop)
 {
-    return hop->bytes <= (hop_is_submit(hop) ? write_limit(hop) : read_limit(hop));
+    return hop->bytes <= (hop_is_submit(hop) ? write_limit(hop) : read_limit(hop)) &&
+           !is_copied(hop);
 }
 
 static omprma_status_t append_write(const struct hop *hop, struct operation **operation)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_shared.c: memory that the program has mapped as well: copies by itself, in order with
  * launches, beside a model; with the help of a thread; further arenas; when data goes by other
- * paths; wrong addresses; a lost worker.
- * Covers: path/shared.c host/start/reach.c control/shm/mapped.c */
+ * paths; small data; wrong addresses; a lost worker.
+ * Covers: path/shared.c path/inline.c host/start/reach.c control/shm/mapped.c */
 #define _GNU_SOURCE
 #include "tests/unit/test.h"
 #include <sys/mman.h>
@@ -227,8 +227,8 @@ TEST(other_paths_are_taken_where_they_are_asked_for)
     assert_true(is_copied(there, 65));
     assert_true(is_copied(there, MIDDLE));
     assert_true(is_copied(there, BYTES));
-    assert_false(is_copied(there, 64)); /* in a message */
     core_device(0)->paths.shared = false;
+    assert_false(is_copied(there, 64)); /* in a message */
     assert_false(is_copied(there, BYTES));
     core_end();
     begin(&(struct core_options){.delay = 1, .data = DATA_RMA});
@@ -236,6 +236,97 @@ TEST(other_paths_are_taken_where_they_are_asked_for)
     core_end();
     begin(&(struct core_options){.delay = 1, .data = DATA_TWO_SIDED});
     assert_false(is_copied(there, BYTES));
+    core_end();
+}
+
+/* ---- small transfers ---- */
+
+enum { SUBMIT_LEAST = 256 };
+
+TEST(small_transfers_into_an_idle_queue_are_copies)
+{
+    uint64_t before;
+
+    begin(&(struct core_options){.delay = 1});
+    for (uint64_t bytes = 2 * SUBMIT_LEAST; bytes <= PAGE; bytes *= 2)
+        assert_true(is_copied(there, bytes));
+    before = copied();
+    assert_ok(omprma_submit(queue, there, data, SUBMIT_LEAST)); /* in a message, with a launch */
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(copied(), before);
+    for (uint64_t i = 0; i < 8; i++)
+        assert_ok(omprma_retrieve(queue, back + 8 * i, there + PAGE - 64 + 8 * i, 8));
+    assert_int_equal(copied(), before + 8);
+    assert_true(queue_is_idle(queue));
+    assert_memory_equal(back, data + PAGE - 64, 64);
+    runtime_get()->config.inline_submit = runtime_get()->config.inline_retrieve = PAGE;
+    assert_false(is_copied(there, PAGE)); /* as the user has said */
+    assert_true(is_copied(there, PAGE + 1));
+    core_end();
+}
+
+TEST(small_transfers_beside_a_launch_ride_in_its_message)
+{
+    uint64_t before;
+
+    begin(&(struct core_options){.delay = 1});
+    assert_ok(omprma_submit(queue, there, data, PAGE));
+    before = copied();
+    assert_ok(launch(queue, KERNEL(kernel_add), there, 8, 1));
+    assert_ok(omprma_submit(queue, there + 8, data, 8));
+    assert_ok(omprma_retrieve(queue, back, there, 16));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(copied(), before);
+    assert_int_equal(back[0], (unsigned char)(data[0] + 1));
+    assert_memory_equal(back + 8, data, 8);
+    core_end();
+}
+
+/* A message with a small submit may have left, which makes its queue an idle one, and not have been
+ * taken by the worker. */
+TEST(a_copy_waits_for_messages_to_the_same_place)
+{
+    omprma_queue_t *other;
+
+    begin(&(struct core_options){.delay = 1});
+    assert_ok(omprma_queue_create(0, &other));
+    for (int i = 1; i < 100; i++) {
+        runtime_get()->config.inline_submit = PAGE;
+        memset(data, i, 64);
+        assert_ok(omprma_submit(queue, there, data, 64));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_true(queue_is_idle(queue));
+        runtime_get()->config.inline_submit = -1;
+        if (i % 2) { /* what is written last stays */
+            memset(data, i + 100, 2 * SUBMIT_LEAST);
+            assert_ok(omprma_submit(queue, there, data, 2 * SUBMIT_LEAST));
+            assert_ok(omprma_queue_synchronize(queue));
+        }
+        assert_ok(omprma_retrieve(i % 3 ? queue : other, back, there, 64));
+        assert_ok(omprma_queue_synchronize(i % 3 ? queue : other));
+        assert_memory_equal(back, data, 64);
+    }
+    core_end();
+}
+
+TEST(two_parts_are_copied_and_a_message_brings_three)
+{
+    omprma_part_t parts[] = {{back, 0, 8}, {back + 100, 16, 8}, {back + 200, 1000, 24}};
+    uint64_t before;
+
+    begin(&(struct core_options){.delay = 1});
+    for (int i = 0; i < PAGE; i++)
+        data[i] = (unsigned char)(i + 1);
+    assert_ok(omprma_submit(queue, there, data, PAGE));
+    before = copied();
+    assert_ok(omprma_retrieve_parts(queue, there, PAGE, parts, 2));
+    assert_int_equal(copied(), before + 2);
+    memset(back, 0, PAGE);
+    assert_ok(omprma_retrieve_parts(queue, there, PAGE, parts, 3));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(copied(), before + 2);
+    for (int i = 0; i < 3; i++)
+        assert_memory_equal(parts[i].to, data + parts[i].offset, parts[i].bytes);
     core_end();
 }
 
