@@ -17,6 +17,7 @@
 #include "openmp/device/devices.h"
 #include "openmp/place/addressed.h"
 #include "openmp/place/copies.h"
+#include "openmp/place/price.h"
 #include "openmp/site/load.h"
 
 enum {
@@ -87,6 +88,23 @@ static struct mapped *item_pointer(struct space *space, const struct maps *maps,
                : NULL;
 }
 
+/* May a region write this range, which an item of its list names? What comes back was written, and
+ * so was what it depends on in another way than `in`. A dependence `in` on what the item names says
+ * that it only reads, whatever the region could do without a race. That it maps something `to` says
+ * no more than that it has a value at first, unless the program promises more by "named". */
+static bool region_may_write(const struct placed *placed, int i, const struct mapped *mapped)
+{
+    const struct maps *maps = placed->maps;
+    int64_t type = maps->types[i];
+    uintptr_t begin = (uintptr_t)maps->begins[i];
+    size_t bytes = type & MAP_ATTACH ? 0 : maps_bytes(maps, i);
+    if ((type & (MAP_FROM | MAP_ALWAYS)) || placed->depends(mapped->begin, mapped->end, false))
+        return true;
+    if (placed->depends(begin, begin + (bytes > 0 ? bytes : 1), true))
+        return false;
+    return !(type & MAP_TO) || (type & MAP_ATTACH) || !devices_are_named();
+}
+
 /* ---- the price ------------------------------------------------------------------------------- */
 
 /* What start-up measured of the way between two sites. The caller holds the space's lock, as all do
@@ -103,10 +121,21 @@ static const struct link_cost *link_between(int from, int to)
     return link;
 }
 
+static int64_t *kernel_usual(const void *id)
+{
+    struct kernel *kernel = &placement.kernels[(uintptr_t)id / 8 % KERNELS];
+    if (kernel->id != id)
+        *kernel = (struct kernel){.id = id};
+    return &kernel->usual_ns;
+}
+
 /* What it takes to bring what sites lack, and what is not mapped yet. */
 struct tally {
     int64_t first_ns[SITES_MOST], more_ns[SITES_MOST];
+    uint64_t writes[SITES_MOST]; /* bytes that are there of what it writes */
+    uint64_t most;               /* of these */
     int64_t now_ns;
+    int64_t usual_ns;   /* that a region takes */
     int64_t written_ns; /* until the last region under way that writes it is expected to end */
     uint64_t made;
 };
@@ -142,8 +171,21 @@ static void tally_add(struct tally *tally, const struct mapped *mapped, int site
         }
 }
 
-static void tally_items(struct tally *tally, struct space *space, const struct maps *maps)
+/* It is to be written. */
+static void tally_write(struct tally *tally, const struct mapped *mapped, int sites)
 {
+    uint64_t present = mapped_present(mapped);
+    for (int i = 0; i < sites; i++)
+        if (present >> i & 1) {
+            tally->writes[i] += mapped->end - mapped->begin;
+            if (tally->writes[i] > tally->most)
+                tally->most = tally->writes[i];
+        }
+}
+
+static void tally_items(struct tally *tally, struct space *space, const struct placed *placed)
+{
+    const struct maps *maps = placed->maps;
     for (int i = 0; i < maps->count && i < MOST_ITEMS; i++) {
         if (!item_is_of_ranges(maps, i))
             continue;
@@ -152,6 +194,8 @@ static void tally_items(struct tally *tally, struct space *space, const struct m
             tally_add(tally, mapped, space->sites);
         else if (!item_is_hidden(maps, i) && !(maps->types[i] & MAP_ATTACH))
             tally->made += maps_bytes(maps, i);
+        if (mapped && placed->kind == CONSTRUCT_REGION && region_may_write(placed, i, mapped))
+            tally_write(tally, mapped, space->sites);
     }
 }
 
@@ -164,15 +208,21 @@ static bool tally_addressed(void *context, struct mapped *range)
 {
     const struct addressed *addressed = context;
     tally_add(addressed->tally, range, addressed->sites);
+    tally_write(addressed->tally, range, addressed->sites);
     return true;
 }
 
 static int64_t site_price(const struct tally *tally, const struct site *site)
 {
     int i = site->index;
-    int64_t wait = load_wait(&site->load);
-    wait = wait > tally->written_ns ? wait : tally->written_ns;
-    return wait + tally->first_ns[i] + tally->more_ns[i];
+    const struct offer offer = {
+        .has = tally->writes[i] == tally->most,
+        .busy = site->load.under_way > 0,
+        .wait_ns = load_wait(&site->load, tally->now_ns),
+        .idle_ns = load_idle(&site->load, tally->now_ns),
+        .bring_ns = tally->first_ns[i] + tally->more_ns[i],
+    };
+    return offer_price(&offer, tally->usual_ns, tally->written_ns);
 }
 
 /* Of two with the same price. */
@@ -183,24 +233,18 @@ static bool site_is_better(const struct site *site, const struct site *than, boo
     return site->load.under_way < than->load.under_way;
 }
 
-static int64_t *kernel_usual(const void *id)
-{
-    struct kernel *kernel = &placement.kernels[(uintptr_t)id / 8 % KERNELS];
-    if (kernel->id != id)
-        *kernel = (struct kernel){.id = id};
-    return &kernel->usual_ns;
-}
-
 struct device *placement_choose(struct device *device, const struct placed *placed)
 {
     struct space *space = device->space;
+    bool region = placed->kind == CONSTRUCT_REGION;
     struct tally tally = {.made = 0};
     int64_t least = INT64_MAX;
     if (space->sites == 1 || !placement_is_on())
         return device;
     tally.now_ns = clock_ns();
-    tally_items(&tally, space, placed->maps);
-    if (placed->kind == CONSTRUCT_REGION) {
+    tally_items(&tally, space, placed);
+    if (region) {
+        tally.usual_ns = load_usual(kernel_usual(placed->host_id));
         struct addressed addressed = {&tally, space->sites};
         addresses_each(space, placed->maps, tally_addressed, &addressed);
     }
@@ -218,23 +262,6 @@ struct device *placement_choose(struct device *device, const struct placed *plac
 }
 
 /* ---- bringing -------------------------------------------------------------------------------- */
-
-/* May a region write this range, which an item of its list names? What comes back was written, and
- * so was what it depends on in another way than `in`. A dependence `in` on what the item names says
- * that it only reads, whatever the region could do without a race. That it maps something `to` says
- * no more than that it has a value at first, unless the program promises more by "named". */
-static bool region_may_write(const struct placed *placed, int i, const struct mapped *mapped)
-{
-    const struct maps *maps = placed->maps;
-    int64_t type = maps->types[i];
-    uintptr_t begin = (uintptr_t)maps->begins[i];
-    size_t bytes = type & MAP_ATTACH ? 0 : maps_bytes(maps, i);
-    if ((type & (MAP_FROM | MAP_ALWAYS)) || placed->depends(mapped->begin, mapped->end, false))
-        return true;
-    if (placed->depends(begin, begin + (bytes > 0 ? bytes : 1), true))
-        return false;
-    return !(type & MAP_TO) || (type & MAP_ATTACH) || !devices_are_named();
-}
 
 /* Where a construct enters, it may write the pointers that it attaches. */
 static bool item_use(struct work *work, const struct placed *placed, int i)
@@ -304,7 +331,7 @@ bool placement_bring(struct work *work, const struct placed *placed)
     if (work->device->space->sites == 1)
         return true;
     if (placed->kind == CONSTRUCT_REGION)
-        load_begin(&work->site->load, &work->loaded, kernel_usual(placed->host_id));
+        load_begin(&work->site->load, &work->loaded, kernel_usual(placed->host_id), clock_ns());
     placement.placed = placed;
     return list_use(work, placed->maps) &&
            (placed->kind != CONSTRUCT_REGION || region_bring(work, placed->maps));

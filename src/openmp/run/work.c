@@ -12,6 +12,7 @@
 #include <omprma_private/memory.h>
 #include <omprma_private/unwaited.h>
 
+#include "base/clock.h"
 #include "openmp/abi/location.h"
 #include "openmp/device/devices.h"
 #include "openmp/device/spare.h"
@@ -320,7 +321,7 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
     work->region = NULL;
     pthread_mutex_lock(&device->space->lock);
     if (work->loaded.usual)
-        load_end(&work->site->load, &work->loaded);
+        load_end(&work->site->load, &work->loaded, clock_ns());
     work_deliver(work, arrived && !work->failed);
     if (work->lost && !work_is_spared(work))
         work->failed = true;

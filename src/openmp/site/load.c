@@ -1,40 +1,78 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* load.c: A kernel that nobody has seen yet is thought to be short. */
+/* load.c: what waits is counted by kernels, whose times may become known while it waits. A kernel
+ * that nobody has seen yet is thought to take as long as others do. */
 #include "openmp/site/load.h"
 
 #include <stddef.h>
 
-#include "base/clock.h"
+enum {
+    UNKNOWN_NS = 1000000, /* while no kernel's time is known */
+    PART = 4              /* of what is new about a kernel's time counts */
+};
 
-enum { UNKNOWN_NS = 100000 };
+static int64_t typical_ns;
 
-static int64_t later(int64_t a, int64_t b)
+int64_t load_usual(const int64_t *usual)
 {
-    return a > b ? a : b;
+    return *usual ? *usual : typical_ns ? typical_ns : UNKNOWN_NS;
 }
 
-void load_begin(struct load *load, struct loaded *loaded, int64_t *usual)
+/* Of more kernels at once than there is room for, the rest counts as the last one. */
+static struct load_kernel *kernel_of(struct load *load, int64_t *usual)
 {
-    int64_t now = clock_ns();
-    load->until_ns = later(load->until_ns, now) + (*usual ? *usual : UNKNOWN_NS);
-    *loaded = (struct loaded){.usual = usual, .begun_ns = now, .until_ns = load->until_ns};
-    load->under_way++;
+    struct load_kernel *each = load->kernels, *last = &load->kernels[LOAD_KERNELS - 1];
+    struct load_kernel *free = NULL;
+    for (; each <= last; each++)
+        if (each->under_way > 0 && each->usual == usual)
+            return each;
+        else if (each->under_way == 0 && !free)
+            free = each;
+    if (!free)
+        return last;
+    free->usual = usual;
+    return free;
+}
+
+void load_begin(struct load *load, struct loaded *loaded, int64_t *usual, int64_t now)
+{
+    loaded->until_ns = now + load_wait(load, now) + load_usual(usual);
+    loaded->usual = usual;
+    loaded->kernel = kernel_of(load, usual);
+    loaded->kernel->under_way++;
+    if (load->under_way++ == 0)
+        load->since_ns = now;
     load->regions++;
 }
 
-void load_end(struct load *load, struct loaded *loaded)
+static int64_t mean(int64_t known, int64_t seen)
 {
-    int64_t now = clock_ns();
-    int64_t took = now - later(loaded->begun_ns, load->ended_ns);
-    int64_t *usual = loaded->usual;
-    *usual = !*usual || took < *usual ? took : *usual + (took - *usual) / 8;
-    loaded->usual = NULL;
-    load->ended_ns = now;
-    if (--load->under_way == 0)
-        load->until_ns = now;
+    return known ? known + (seen - known) / PART : seen;
 }
 
-int64_t load_wait(const struct load *load)
+void load_end(struct load *load, struct loaded *loaded, int64_t now)
 {
-    return load->under_way > 0 ? later(load->until_ns - clock_ns(), 0) : 0;
+    int64_t took = now - load->since_ns;
+    *loaded->usual = mean(*loaded->usual, took > 0 ? took : 1);
+    typical_ns = mean(typical_ns, *loaded->usual);
+    loaded->usual = NULL;
+    loaded->kernel->under_way--;
+    load->under_way--;
+    load->since_ns = now;
+}
+
+int64_t load_wait(const struct load *load, int64_t now)
+{
+    int64_t all = 0;
+    if (load->under_way == 0)
+        return 0;
+    for (int i = 0; i < LOAD_KERNELS; i++)
+        if (load->kernels[i].under_way > 0)
+            all += load->kernels[i].under_way * load_usual(load->kernels[i].usual);
+    int64_t first = all / load->under_way, done = now - load->since_ns;
+    return all - (done < first ? done : first);
+}
+
+int64_t load_idle(const struct load *load, int64_t now)
+{
+    return load->under_way > 0 ? 0 : now - load->since_ns;
 }

@@ -8,6 +8,7 @@
 
 #include <omprma_private/common.h>
 
+#include "base/clock.h"
 #include "openmp/device/devices.h"
 #include "openmp/place/copies.h"
 #include "openmp/place/placement.h"
@@ -270,22 +271,43 @@ TEST(test_writers_in_flight_are_followed)
     go(CONSTRUCT_LEAVE, list_of(a, sizeof(a), MAP_FROM), NULL);
 }
 
-/* A site with work ahead loses to one without, once that is worth what has to be brought. */
-TEST(test_busy_sites_cost)
+/* What is queued counts by what is known of its kernels now, less what the first has done. */
+TEST(test_queues_are_estimated)
 {
-    struct load load = {.until_ns = 0};
-    struct loaded loaded[2];
-    int64_t usual = 50000000;
-    assert_int_equal(load_wait(&load), 0);
-    load_begin(&load, &loaded[0], &usual);
-    load_begin(&load, &loaded[1], &usual);
-    assert_in_range(load_wait(&load), 1, 100000000);
-    load_end(&load, &loaded[0]);
-    assert_true(usual < 50000000); /* it took less */
-    assert_int_equal(load.under_way, 1);
-    load_end(&load, &loaded[1]);
-    assert_int_equal(load_wait(&load), 0);
-    assert_int_equal(load.regions, 2);
+    enum { MS = 1000000 };
+    struct load load = {.under_way = 0};
+    struct loaded loaded[LOAD_KERNELS + 2];
+    int64_t usual[LOAD_KERNELS + 2] = {10 * MS, 0}, unknown;
+    assert_int_equal(load_wait(&load, 5 * MS), 0);
+    load_begin(&load, &loaded[0], &usual[0], 5 * MS);
+    load_begin(&load, &loaded[1], &usual[0], 7 * MS);
+    assert_int_equal(loaded[1].until_ns, 25 * MS);
+    assert_int_equal(load_wait(&load, 9 * MS), 16 * MS);
+    assert_int_equal(load_wait(&load, 90 * MS), 10 * MS); /* the first is late, the second waits */
+    load_end(&load, &loaded[0], 11 * MS);
+    assert_int_equal(usual[0], 9 * MS);
+    assert_int_equal(load_wait(&load, 13 * MS), 7 * MS);
+    unknown = load_usual(&usual[1]);
+    load_begin(&load, &loaded[0], &usual[1], 13 * MS);
+    assert_true(unknown > 0);
+    assert_int_equal(load_wait(&load, 11 * MS), 9 * MS + unknown);
+    usual[1] = 3 * MS; /* seen elsewhere */
+    assert_int_equal(load_wait(&load, 11 * MS), 12 * MS);
+    load_end(&load, &loaded[1], 20 * MS);
+    assert_int_equal(load_idle(&load, 21 * MS), 0);
+    load_end(&load, &loaded[0], 23 * MS);
+    assert_int_equal(usual[1], 3 * MS);
+    assert_int_equal(load_wait(&load, 24 * MS), 0);
+    assert_int_equal(load_idle(&load, 24 * MS), 1 * MS);
+    assert_int_equal(load.regions, 3);
+    for (int i = 0; i < LOAD_KERNELS + 2; i++) {
+        usual[i] = MS;
+        load_begin(&load, &loaded[i], &usual[i], 30 * MS);
+    }
+    assert_int_equal(load_wait(&load, 30 * MS), (LOAD_KERNELS + 2) * MS);
+    for (int i = 0; i < LOAD_KERNELS + 2; i++)
+        load_end(&load, &loaded[i], 31 * MS);
+    assert_int_equal(load.under_way, 0);
 }
 
 /* Where its data goes over a slow link, a region waits rather for a site that has it. */
@@ -297,14 +319,14 @@ TEST(test_slow_links_cost)
     int64_t usual = 10000000000; /* far more than 1 MiB to site 1 takes, and less than to site 2 */
     struct loaded loaded[2];
     go(CONSTRUCT_ENTER, list_of(large, LARGE, MAP_TO), device_of_site(0));
-    load_begin(&device_of_site(0)->site.load, &loaded[0], &usual);
-    load_begin(&device_of_site(1)->site.load, &loaded[1], &usual);
+    load_begin(&device_of_site(0)->site.load, &loaded[0], &usual, clock_ns());
+    load_begin(&device_of_site(1)->site.load, &loaded[1], &usual, clock_ns());
     assert_int_not_equal(go(CONSTRUCT_REGION, list_of(large, LARGE, MAP_TO), NULL), 2);
     assert_int_equal(exchanges_since(&before), 0);
-    load_end(&device_of_site(1)->site.load, &loaded[1]);
+    load_end(&device_of_site(1)->site.load, &loaded[1], clock_ns());
     assert_int_equal(go(CONSTRUCT_REGION, list_of(large, LARGE, MAP_TO), NULL), 1);
     assert_int_equal(exchanges_since(&before), 1);
-    load_end(&device_of_site(0)->site.load, &loaded[0]);
+    load_end(&device_of_site(0)->site.load, &loaded[0], clock_ns());
     go(CONSTRUCT_LEAVE, list_of(large, LARGE, MAP_FROM), device_of_site(0));
 }
 
@@ -320,8 +342,8 @@ TEST(test_data_that_is_being_written_is_waited_for)
     go(CONSTRUCT_ENTER, list_of(b, sizeof(b), MAP_TO), first_site);
     first = begin(CONSTRUCT_REGION, &written, first_site);
     pthread_mutex_lock(&device->space->lock);
-    first->loaded.until_ns += 10000000000; /* far more than it takes to bring either */
-    first_site->site.load.until_ns = first->loaded.until_ns;
+    *first->loaded.usual = 10000000000; /* far more than it takes to bring either */
+    first->loaded.until_ns += 10000000000;
     pthread_mutex_unlock(&device->space->lock);
     second = begin(CONSTRUCT_REGION, &again, NULL);
     other = begin(CONSTRUCT_REGION, &beside, NULL);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * price.c: Waits are known to no less than a region, because it is seen late how far a queue is, so
+ * between busy sites a difference of two regions counts. A site that has just become free is
+ * expected to get a region of its own data within the time of one.
+ */
+#include "openmp/place/price.h"
+
+enum {
+    LEAVE_NS = 400000, /* what a move costs others beside what has to be brought */
+    LEAVE_REGIONS = 2
+};
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t leave_price(const struct offer *offer, int64_t usual_ns)
+{
+    if (offer->busy)
+        return LEAVE_NS + LEAVE_REGIONS * usual_ns;
+    return LEAVE_NS + later(0, usual_ns - offer->idle_ns);
+}
+
+int64_t offer_price(const struct offer *offer, int64_t usual_ns, int64_t written_ns)
+{
+    return later(offer->wait_ns, written_ns) + offer->bring_ns +
+           (offer->has ? 0 : leave_price(offer, usual_ns));
+}
