@@ -45,12 +45,20 @@ struct attached {
 };
 RB_HEAD(attached_tree, attached);
 
+/* Which deal (place/deal.h) it was entered in, 0: in none, and the first region that used it, the
+ * last that may have written it, 0: none. */
+struct dealt {
+    uint64_t deal, used_by, written_by;
+};
+
 struct mapped {
     uintptr_t begin, end;  /* host range */
     uint64_t number;       /* never the same again in its table; 0: it was taken out */
     RB_ENTRY(mapped) link; /* beside what a look-up compares */
     omprma_addr_t device;  /* corresponds to begin */
     uint64_t present;      /* sites that have its present value, see place/copies.h; 0: the first */
+    struct dealt dealt;    /* where there are several sites, */
+    uint64_t home;         /* and which one a region wrote it on last; 0: none has */
     uint64_t used_by;      /* number of the last work that has noted a use of it, */
     size_t use;            /* and which one that is */
     struct suballoc memory; /* its own; none: the table's owner has not allocated it */

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <omprma_private/common.h>
 #include <omprma_private/say.h>
@@ -17,6 +18,7 @@
 #include "openmp/device/devices.h"
 #include "openmp/place/addressed.h"
 #include "openmp/place/copies.h"
+#include "openmp/place/deal.h"
 #include "openmp/place/price.h"
 #include "openmp/site/load.h"
 
@@ -25,7 +27,8 @@ enum {
     BRING_NS = 30000,      /* what the program's side does to bring something */
     BRING_RANGE_NS = 3000, /* and a further range */
     MIB_NS = 256000,       /* that many bytes, where nothing was measured */
-    MOST_ITEMS = 4096      /* of a longer list the rest tells no more */
+    NEAR_NS = 100000, /* a round trip within a host takes no longer, where processors are free */
+    MOST_ITEMS = 4096 /* of a longer list the rest tells no more */
 };
 
 /* From one site to another; all 0: not asked yet. */
@@ -39,6 +42,7 @@ static struct {
         int64_t usual_ns;
     } kernels[KERNELS];
     struct link_cost links[SITES_MOST][SITES_MOST]; /* from, to */
+    struct deal deal;                               /* under the space's lock, */
     const struct placed *placed; /* whose mappers are gone through; under the space's lock */
     atomic_bool ended;
 } placement;
@@ -115,8 +119,12 @@ static const struct link_cost *link_between(int from, int to)
     omprma_exchange_cost_t cost = {0};
     if (link->mib_ns > 0)
         return link;
-    omprma_exchange_cost(device_of_site(from)->site.remote, device_of_site(to)->site.remote, &cost);
-    link->first_ns = BRING_NS + (int64_t)(cost.round_trip_us * 1000);
+    const struct site *one = &device_of_site(from)->site, *other = &device_of_site(to)->site;
+    omprma_exchange_cost(one->remote, other->remote, &cost);
+    link->first_ns = (int64_t)(cost.round_trip_us * 1000);
+    if (link->first_ns > NEAR_NS && strcmp(one->host, other->host) == 0)
+        link->first_ns = NEAR_NS;
+    link->first_ns += BRING_NS;
     link->mib_ns = cost.us_per_mib > 0 ? (int64_t)(cost.us_per_mib * 1000) : MIB_NS;
     return link;
 }
@@ -132,8 +140,9 @@ static int64_t *kernel_usual(const void *id)
 /* What it takes to bring what sites lack, and what is not mapped yet. */
 struct tally {
     int64_t first_ns[SITES_MOST], more_ns[SITES_MOST];
-    uint64_t writes[SITES_MOST]; /* bytes that are there of what it writes */
-    uint64_t most;               /* of these */
+    uint64_t own[SITES_MOST]; /* bytes that are there, see tally_own() */
+    uint64_t most;            /* of these */
+    int dealt;                /* the only site that is asked; -1: all are */
     int64_t now_ns;
     int64_t usual_ns;   /* that a region takes */
     int64_t written_ns; /* until the last region under way that writes it is expected to end */
@@ -171,16 +180,25 @@ static void tally_add(struct tally *tally, const struct mapped *mapped, int site
         }
 }
 
-/* It is to be written. */
-static void tally_write(struct tally *tally, const struct mapped *mapped, int sites)
+/* Where does a region belong? Where most is of what it writes, and of what regions before it have
+ * written and it reads. What the program has entered may be read anywhere. To be written again, a
+ * range is where it was written, whoever has copies to read. */
+static void tally_own(struct tally *tally, const struct mapped *mapped, bool writes, int sites)
 {
-    uint64_t present = mapped_present(mapped);
+    uint64_t present = mapped_present(mapped), home = mapped->home & present;
+    uint64_t where = writes && home ? home : writes || home ? present : 0;
     for (int i = 0; i < sites; i++)
-        if (present >> i & 1) {
-            tally->writes[i] += mapped->end - mapped->begin;
-            if (tally->writes[i] > tally->most)
-                tally->most = tally->writes[i];
+        if (where >> i & 1) {
+            tally->own[i] += mapped->end - mapped->begin;
+            if (tally->own[i] > tally->most)
+                tally->most = tally->own[i];
         }
+}
+
+static void tally_use(struct tally *tally, struct mapped *mapped, bool writes, int sites)
+{
+    deal_use(&placement.deal, mapped, writes);
+    tally_own(tally, mapped, writes, sites);
 }
 
 static void tally_items(struct tally *tally, struct space *space, const struct placed *placed)
@@ -189,13 +207,13 @@ static void tally_items(struct tally *tally, struct space *space, const struct p
     for (int i = 0; i < maps->count && i < MOST_ITEMS; i++) {
         if (!item_is_of_ranges(maps, i))
             continue;
-        const struct mapped *mapped = item_range(space, maps, i);
+        struct mapped *mapped = item_range(space, maps, i);
         if (mapped)
             tally_add(tally, mapped, space->sites);
         else if (!item_is_hidden(maps, i) && !(maps->types[i] & MAP_ATTACH))
             tally->made += maps_bytes(maps, i);
-        if (mapped && placed->kind == CONSTRUCT_REGION && region_may_write(placed, i, mapped))
-            tally_write(tally, mapped, space->sites);
+        if (mapped && placed->kind == CONSTRUCT_REGION)
+            tally_use(tally, mapped, region_may_write(placed, i, mapped), space->sites);
     }
 }
 
@@ -208,20 +226,32 @@ static bool tally_addressed(void *context, struct mapped *range)
 {
     const struct addressed *addressed = context;
     tally_add(addressed->tally, range, addressed->sites);
-    tally_write(addressed->tally, range, addressed->sites);
+    tally_use(addressed->tally, range, true, addressed->sites);
     return true;
+}
+
+static void tally_region(struct tally *tally, struct space *space, const struct placed *placed)
+{
+    struct addressed addressed = {tally, space->sites};
+    tally->usual_ns = load_usual(kernel_usual(placed->host_id));
+    deal_region(&placement.deal);
+    tally_items(tally, space, placed);
+    addresses_each(space, placed->maps, tally_addressed, &addressed);
+    tally->dealt = deal_site(&placement.deal, space->sites);
 }
 
 static int64_t site_price(const struct tally *tally, const struct site *site)
 {
     int i = site->index;
     const struct offer offer = {
-        .has = tally->writes[i] == tally->most,
+        .has = tally->own[i] == tally->most,
         .busy = site->load.under_way > 0,
         .wait_ns = load_wait(&site->load, tally->now_ns),
         .idle_ns = load_idle(&site->load, tally->now_ns),
         .bring_ns = tally->first_ns[i] + tally->more_ns[i],
     };
+    if (tally->dealt >= 0 && tally->dealt != i)
+        return INT64_MAX;
     return offer_price(&offer, tally->usual_ns, tally->written_ns);
 }
 
@@ -236,18 +266,15 @@ static bool site_is_better(const struct site *site, const struct site *than, boo
 struct device *placement_choose(struct device *device, const struct placed *placed)
 {
     struct space *space = device->space;
-    bool region = placed->kind == CONSTRUCT_REGION;
-    struct tally tally = {.made = 0};
+    struct tally tally = {.dealt = -1};
     int64_t least = INT64_MAX;
     if (space->sites == 1 || !placement_is_on())
         return device;
     tally.now_ns = clock_ns();
-    tally_items(&tally, space, placed);
-    if (region) {
-        tally.usual_ns = load_usual(kernel_usual(placed->host_id));
-        struct addressed addressed = {&tally, space->sites};
-        addresses_each(space, placed->maps, tally_addressed, &addressed);
-    }
+    if (placed->kind == CONSTRUCT_REGION)
+        tally_region(&tally, space, placed);
+    else
+        tally_items(&tally, space, placed);
     for (int i = 0; i < space->sites; i++) {
         struct device *each = device_of_site(i);
         int64_t price = site_price(&tally, &each->site);
@@ -262,6 +289,13 @@ struct device *placement_choose(struct device *device, const struct placed *plac
 }
 
 /* ---- bringing -------------------------------------------------------------------------------- */
+
+static bool range_use(struct work *work, struct mapped *mapped, bool writes)
+{
+    if (writes && work->loaded.usual)
+        mapped->home = site_bit(work->site);
+    return copies_use(work, mapped, writes);
+}
 
 /* Where a construct enters, it may write the pointers that it attaches. */
 static bool item_use(struct work *work, const struct placed *placed, int i)
@@ -290,8 +324,8 @@ static bool item_use(struct work *work, const struct placed *placed, int i)
         break;
     }
     bool points = pointer && (placed->kind == CONSTRUCT_REGION || placed->kind == CONSTRUCT_ENTER);
-    return (!points || copies_use(work, pointer, true)) &&
-           (!mapped || !uses || copies_use(work, mapped, writes));
+    return (!points || range_use(work, pointer, true)) &&
+           (!mapped || !uses || range_use(work, mapped, writes));
 }
 
 /* Mappers say what they stand for. What lists of dimensions reach is not looked at: that is all
@@ -316,7 +350,7 @@ static bool list_use(struct work *work, const struct maps *maps)
 
 static bool addressed_use(void *work, struct mapped *range)
 {
-    return copies_use(work, range, true);
+    return range_use(work, range, true);
 }
 
 /* All that a region may touch, by maps or otherwise. */
@@ -337,9 +371,25 @@ bool placement_bring(struct work *work, const struct placed *placed)
            (placed->kind != CONSTRUCT_REGION || region_bring(work, placed->maps));
 }
 
+/* Who has made it by a region has used it. */
+static void range_deal(const struct work *work, struct mapped *mapped)
+{
+    if (mapped->made_by != work->number)
+        return;
+    mapped->home = work->computes ? site_bit(work->site) : 0;
+    if (work->computes)
+        mapped->dealt = (struct dealt){.deal = 0};
+    else
+        deal_enter(&placement.deal, mapped);
+}
+
 bool placement_pin(struct work *work)
 {
-    return work->device->space->sites == 1 || copies_pin(work);
+    if (work->device->space->sites == 1)
+        return true;
+    for (const struct pinned *each = work->pinned; each; each = each->next)
+        range_deal(work, each->mapped);
+    return copies_pin(work);
 }
 
 /* ---- its end --------------------------------------------------------------------------------- */

@@ -354,6 +354,49 @@ TEST(test_data_that_is_being_written_is_waited_for)
     go(CONSTRUCT_LEAVE, list_of(b, sizeof(b), MAP_FROM), NULL);
 }
 
+/* A region that left for once comes back to what regions wrote and it reads, even if it waits
+ * there. */
+TEST(test_regions_come_to_what_regions_wrote)
+{
+    int64_t second = 1000000000;
+    struct list list = list_of(a, 80, TOFROM), own = list, read = list_of(b, sizeof(b), TOFROM);
+    struct loaded loaded;
+    go(CONSTRUCT_ENTER, list_of(a, 80, MAP_TO), device_of_site(0));
+    go(CONSTRUCT_ENTER, list_of(b, sizeof(b), MAP_TO), device_of_site(0));
+    go(CONSTRUCT_REGION, read, device_of_site(1));
+    struct work *work = begin(CONSTRUCT_REGION, &own, device_of_site(2));
+    int64_t *usual = work->loaded.usual;
+    end(work);
+    *usual = 100 * second; /* what keeps it from sites that have less */
+    load_begin(&device_of_site(1)->site.load, &loaded, &second, clock_ns());
+    add(&list, b, b, sizeof(b), MAP_TO);
+    in = b;
+    assert_int_equal(go(CONSTRUCT_REGION, list, NULL), 1);
+    in = NULL;
+    assert_int_equal(present(a), 2);
+    load_end(&device_of_site(1)->site.load, &loaded, clock_ns());
+    go(CONSTRUCT_LEAVE, list_of(a, 80, MAP_FROM), NULL);
+    go(CONSTRUCT_LEAVE, list_of(b, sizeof(b), MAP_FROM), NULL);
+}
+
+/* What the program has entered and all read does not draw them, however large it is. */
+TEST(test_what_was_entered_is_read_anywhere)
+{
+    struct list list = list_of(a, 80, TOFROM);
+    int64_t usual = 10000000000;
+    struct loaded loaded;
+    go(CONSTRUCT_ENTER, list_of(b, sizeof(b), MAP_TO), device_of_site(0));
+    go(CONSTRUCT_ENTER, list_of(a, 80, MAP_TO), device_of_site(1));
+    add(&list, b, b, sizeof(b), MAP_TO);
+    in = b;
+    load_begin(&device_of_site(0)->site.load, &loaded, &usual, clock_ns());
+    assert_int_equal(go(CONSTRUCT_REGION, list, NULL), 1);
+    in = NULL;
+    load_end(&device_of_site(0)->site.load, &loaded, clock_ns());
+    go(CONSTRUCT_LEAVE, list_of(b, sizeof(b), MAP_FROM), NULL);
+    go(CONSTRUCT_LEAVE, list_of(a, 80, MAP_FROM), NULL);
+}
+
 /* Last: nothing is placed any more. */
 TEST(test_the_end_brings_all_to_the_first)
 {
