@@ -31,6 +31,9 @@ enum {
     MOST_ITEMS = 4096 /* of a longer list the rest tells no more */
 };
 
+/* More than any price: where another site is wanted. */
+static const int64_t far_ns = INT64_MAX / 2;
+
 /* From one site to another; all 0: not asked yet. */
 struct link_cost {
     int64_t first_ns, mib_ns;
@@ -142,7 +145,7 @@ struct tally {
     int64_t first_ns[SITES_MOST], more_ns[SITES_MOST];
     uint64_t own[SITES_MOST]; /* bytes that are there, see tally_own() */
     uint64_t most;            /* of these */
-    int dealt;                /* the only site that is asked; -1: all are */
+    int dealt;                /* the site that is wanted; -1: none is */
     int64_t now_ns;
     int64_t usual_ns;   /* that a region takes */
     int64_t written_ns; /* until the last region under way that writes it is expected to end */
@@ -250,9 +253,8 @@ static int64_t site_price(const struct tally *tally, const struct site *site)
         .idle_ns = load_idle(&site->load, tally->now_ns),
         .bring_ns = tally->first_ns[i] + tally->more_ns[i],
     };
-    if (tally->dealt >= 0 && tally->dealt != i)
-        return INT64_MAX;
-    return offer_price(&offer, tally->usual_ns, tally->written_ns);
+    int64_t price = offer_price(&offer, tally->usual_ns, tally->written_ns);
+    return tally->dealt < 0 || tally->dealt == i ? price : far_ns + price;
 }
 
 /* Of two with the same price. */
