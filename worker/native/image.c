@@ -16,6 +16,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include <omprma_private/variables.h>
+
 #include "base/elf_check.h"
 #include "base/error.h"
 #include "base/fault.h"
@@ -24,6 +26,7 @@
 #include "control/agent/join.h"
 #include "worker/native/image_file.h"
 #include "worker/native/stand_in.h"
+#include "worker/native/variables.h"
 
 struct image_symbol_entry {
     const char *name; /* in image.names */
@@ -149,18 +152,25 @@ const char *image_kernel_name(uint64_t address)
     return slot ? slot->name : "?";
 }
 
-/* The kernel that all devices have. */
-static uint64_t stand_in_address(void)
+/* Kernels that all devices have, and that come with no image. */
+static const struct own_kernel {
+    const char *name;
+    void (*call)(uint64_t, uint64_t, uint64_t, uint64_t);
+} own_kernels[] = {{OMPRMA_SYMBOL_STAND_IN, stand_in_place},
+                   {OMPRMA_SYMBOL_VARIABLES, variables_serve}};
+
+static const struct own_kernel *own_kernel_find(const char *name, uint64_t address)
 {
-    void (*stand_in)(uint64_t, uint64_t, uint64_t) = stand_in_place;
-    uint64_t address;
-    memcpy(&address, &stand_in, sizeof(address));
-    return address;
+    for (size_t i = 0; i < sizeof(own_kernels) / sizeof(own_kernels[0]); i++)
+        if (name ? strcmp(name, own_kernels[i].name) == 0
+                 : (uintptr_t)own_kernels[i].call == address)
+            return &own_kernels[i];
+    return NULL;
 }
 
 bool image_is_kernel(const void *owner, uint64_t address)
 {
-    if (address == stand_in_address())
+    if (own_kernel_find(NULL, address))
         return true;
     const struct kernel_slot *slot = kernel_known(address);
     return slot && slot->owner == owner;
@@ -452,14 +462,15 @@ static omprma_status_t symbol_find(const struct image *image, const char *name, 
                                    void **address, const char **kept)
 {
     struct image_symbol_entry wanted = {.name = name};
+    const struct own_kernel *own = size ? NULL : own_kernel_find(name, 0);
     const struct image_symbol_entry *symbol = NULL;
     const struct image_entry *entry;
     char words[KERNEL_NAME_WORDS];
     uint64_t there;
 
-    if (!size && strcmp(name, OMPRMA_SYMBOL_STAND_IN) == 0) {
-        *address = (void *)(uintptr_t)stand_in_address();
-        *kept = OMPRMA_SYMBOL_STAND_IN;
+    if (own) {
+        *address = (void *)(uintptr_t)own->call;
+        *kept = own->name;
         return OMPRMA_OK;
     }
     if (size == sizeof(FILE) && (*address = stream_find(name, kept)))

@@ -143,32 +143,122 @@ static bool section_varies(const struct view *view, unsigned index)
     return true;
 }
 
-/* What start files of C have of their own has no size, but for a byte. */
-static bool symbols_vary(const struct view *view, const Elf64_Shdr *symbols)
+/* What is there and is not the program's: of start files of C, of flang's kernels, and of libomp,
+ * locks of critical regions and tables of threads, which each process has of its own. */
+static bool name_is_none(const char *name)
+{
+    return strncmp(name, "completed.", 10) == 0 || strncmp(name, "__omp_offloading_", 17) == 0 ||
+           strstr(name, "gomp_critical_user_") || strstr(name, ".cache.");
+}
+
+static const char *text_at(const struct view *view, const Elf64_Shdr *texts, uint64_t offset)
+{
+    const char *text = view->image + texts->sh_offset + offset;
+    return offset < texts->sh_size && memchr(text, 0, texts->sh_size - offset) ? text : NULL;
+}
+
+/* All of a table of symbols. False: it is damaged, or `call` has ended it. */
+static bool symbols_each(const struct view *view, const Elf64_Shdr *symbols,
+                         bool (*call)(const Elf64_Sym *symbol, const char *name, void *context),
+                         void *context)
 {
     Elf64_Shdr names;
     Elf64_Sym symbol;
     if (!section_at(view, symbols->sh_link, &names) || !section_is_sound(view, &names))
-        return true;
+        return false;
     for (uint64_t at = 0; inside(at, sizeof(symbol), symbols->sh_size); at += sizeof(symbol)) {
         memcpy(&symbol, view->image + symbols->sh_offset + at, sizeof(symbol));
-        int type = ELF64_ST_TYPE(symbol.st_info);
-        if ((type == STT_OBJECT || type == STT_COMMON) && symbol.st_size > 0 &&
-            section_varies(view, symbol.st_shndx) &&
-            !text_begins(view, &names, symbol.st_name, "completed."))
-            return true;
+        const char *name = text_at(view, &names, symbol.st_name);
+        if (!name || !call(&symbol, name, context))
+            return false;
     }
+    return true;
+}
+
+static bool table_each(const struct view *view,
+                       bool (*call)(const Elf64_Sym *symbol, const char *name, void *context),
+                       void *context)
+{
+    Elf64_Shdr section;
+    for (unsigned i = 0; section_at(view, i, &section); i++)
+        if (section.sh_type == SHT_SYMTAB && section_is_sound(view, &section))
+            return symbols_each(view, &section, call, context);
+    return false;
+}
+
+struct variables {
+    const struct view *view;
+    bool (*call)(const struct elf_variable *variable, void *context);
+    void *context;
+};
+
+static bool variable_take(const Elf64_Sym *symbol, const char *name, void *context)
+{
+    const struct variables *variables = context;
+    int type = ELF64_ST_TYPE(symbol->st_info);
+    const struct elf_variable variable = {symbol->st_value, symbol->st_size, name};
+    return (type != STT_OBJECT && type != STT_COMMON) || symbol->st_size == 0 ||
+           !section_varies(variables->view, symbol->st_shndx) || name_is_none(name) ||
+           variables->call(&variable, variables->context);
+}
+
+bool elf_each_variable(const char *image, size_t bytes,
+                       bool (*call)(const struct elf_variable *variable, void *context),
+                       void *context)
+{
+    struct view view;
+    struct variables variables = {&view, call, context};
+    return view_open(&view, image, bytes) && table_each(&view, variable_take, &variables);
+}
+
+static bool variable_end(const struct elf_variable *variable, void *context)
+{
+    (void)variable, (void)context;
     return false;
 }
 
 bool elf_has_variables(const char *image, size_t bytes)
 {
-    struct view view;
-    Elf64_Shdr section;
-    if (!view_open(&view, image, bytes))
+    return !elf_each_variable(image, bytes, variable_end, NULL);
+}
+
+struct wanted {
+    const char *name;
+    uint64_t value;
+};
+
+static bool symbol_compare(const Elf64_Sym *symbol, const char *name, void *context)
+{
+    struct wanted *wanted = context;
+    if (symbol->st_shndx == SHN_UNDEF || strcmp(name, wanted->name) != 0)
         return true;
-    for (unsigned i = 0; section_at(&view, i, &section); i++)
-        if (section.sh_type == SHT_SYMTAB && section_is_sound(&view, &section))
-            return symbols_vary(&view, &section);
-    return true;
+    wanted->value = symbol->st_value;
+    return false;
+}
+
+uint64_t elf_symbol(const char *image, size_t bytes, const char *name)
+{
+    struct view view;
+    struct wanted wanted = {name, 0};
+    if (view_open(&view, image, bytes))
+        table_each(&view, symbol_compare, &wanted);
+    return wanted.value;
+}
+
+uint64_t elf_extent(const char *image, size_t bytes)
+{
+    struct view view;
+    Elf64_Phdr part;
+    uint64_t extent = 0;
+    if (!view_open(&view, image, bytes))
+        return 0;
+    for (unsigned i = 0; i < view.header.e_phnum; i++) {
+        uint64_t at = (uint64_t)i * sizeof(part);
+        if (!inside(view.header.e_phoff, at + sizeof(part), bytes))
+            return extent;
+        memcpy(&part, image + view.header.e_phoff + at, sizeof(part));
+        if (part.p_type == PT_LOAD && part.p_vaddr + part.p_memsz > extent)
+            extent = part.p_vaddr + part.p_memsz;
+    }
+    return extent;
 }

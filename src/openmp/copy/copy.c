@@ -39,7 +39,7 @@ static bool route_place(struct route *route, struct device *owner, const struct 
 {
     pthread_mutex_lock(&owner->space->lock);
     route->locked = true;
-    owner = placement_is_on() ? ends_choose(owner, ends) : owner;
+    owner = placement_is_on() ? ends_choose(owner, ends) : placement_last();
     if (route->to)
         route->to = owner;
     if (route->from)

@@ -68,6 +68,7 @@ struct mapped {
     struct pinned_list pins; /* of works under way that use it */
     struct work *writer;     /* the last work that moved its data, if that is still writer_number */
     uint64_t writer_number;
+    bool variable; /* of an image; each site has its own, see place/variables.h */
     bool vacant;   /* nobody's; only its place and its memory are there */
     bool writable; /* what came back was not constant, see leave.c */
     bool lost;     /* the device had its values, and is lost, see loss.h */

@@ -17,6 +17,7 @@
 #include "openmp/image/choice.h"
 #include "openmp/image/registry.h"
 #include "openmp/place/placement.h"
+#include "openmp/place/variables.h"
 #include "openmp/site/loss.h"
 #include "openmp/site/origin.h"
 #include "openmp/site/report.h"
@@ -189,6 +190,17 @@ static enum work_result construct_spare(struct device *device, struct construct 
     return result;
 }
 
+/* Variables of the program on devices are watched, or placement ends. */
+static bool variables_are_ready(const struct construct *construct)
+{
+    const char *why;
+    if (!variables_prepare(&why))
+        return false;
+    if (!why && variables_are_pointed_to(device_of_site(0)->space, &construct->maps))
+        why = "a pointer in mapped data leads to a variable on devices";
+    return !why || placement_end(why);
+}
+
 /* With placement a construct may go to any worker, so all have the images. */
 static bool construct_prepare(const struct construct *construct)
 {
@@ -198,8 +210,8 @@ static bool construct_prepare(const struct construct *construct)
         return true;
     for (int i = 1; i < devices_sites() && right; i++)
         right = registry_prepare(device_of_site(i), construct->where);
-    if (right && registry_has_variables())
-        right = placement_end("the program has variables on devices (declare target, static)");
+    if (right && registry_has_variables() && placement_is_on())
+        right = variables_are_ready(construct);
     for (int i = 0; i < maps->count && right; i++)
         if (maps->types[i] & MAP_RETURN_PARAM)
             right = placement_give("use_device_ptr");

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <omprma_private/variables.h>
+
 #include "openmp/abi/offload_binary.h"
 #include "openmp/device/devices.h"
 #include "openmp/run/work.h"
@@ -167,14 +169,12 @@ bool image_is_placed(const struct image *image, const struct device *device)
     return image->addresses && image->addresses[device->site.index];
 }
 
-/* Images of flang have the program's variables, mapped or not, and those of its run-time library:
- * of what is static in procedures nothing is known. */
 bool image_has_variables(const struct image *image)
 {
     for (size_t i = 0; i < image->count; i++)
         if (image->entries[i].bytes > 0)
             return true;
-    return !image->by.flang && elf_has_variables(image->start, image->bytes);
+    return elf_has_variables(image->start, image->bytes);
 }
 
 static size_t functions_count(const struct image *image)
@@ -210,14 +210,15 @@ static bool image_send(const struct image *image, struct device *device,
 }
 
 /* Asks for the symbols of all entries in one request, and for what devices add to images: the
- * streams, and last, if there are functions that need it, the kernel that makes stand-ins. */
+ * streams, with placement the kernel for variables, and last, if there are functions that need it,
+ * the kernel that makes stand-ins. */
 static bool image_load(struct image *image, struct device *device, omprma_addr_t *addresses,
                        const struct location *where)
 {
     static const char *const streams[STREAMS] = {OMPRMA_SYMBOL_STDIN, OMPRMA_SYMBOL_STDOUT,
                                                  OMPRMA_SYMBOL_STDERR};
     size_t count = image->count;
-    omprma_symbol_t *symbols = calloc(count + STREAMS + 1, sizeof(*symbols));
+    omprma_symbol_t *symbols = calloc(count + STREAMS + 2, sizeof(*symbols));
     if (!symbols)
         return report(where, &device->site, "no host memory for the symbols of a device image");
     for (size_t i = 0; i < count; i++) {
@@ -226,6 +227,8 @@ static bool image_load(struct image *image, struct device *device, omprma_addr_t
     }
     for (int i = 0; i < STREAMS; i++)
         symbols[count++] = (omprma_symbol_t){.name = streams[i], .bytes = sizeof(FILE)};
+    if (devices_are_placed())
+        symbols[count++].name = OMPRMA_SYMBOL_VARIABLES;
     if (functions_count(image) > 0)
         symbols[count++].name = OMPRMA_SYMBOL_STAND_IN;
     bool right = image_send(image, device, where, symbols, count);
@@ -233,6 +236,8 @@ static bool image_load(struct image *image, struct device *device, omprma_addr_t
         addresses[i] = symbols[i].address;
     for (int i = 0; i < STREAMS; i++)
         device->site.streams[i] = symbols[image->count + (size_t)i].address;
+    if (devices_are_placed())
+        device->site.variables = symbols[image->count + STREAMS].address;
     addresses[image->count] = symbols[count - 1].address;
     free(symbols);
     return right;
@@ -316,6 +321,8 @@ static bool image_map_variables(struct image *image, struct device *device,
             return report(NULL, &device->site, "no host memory to map the variable %s",
                           entry->name);
         mapped->references = COUNT_INFINITE;
+        mapped->present = UINT64_MAX;
+        mapped->variable = true;
         mapped->name = entry->name;
     }
     return true;

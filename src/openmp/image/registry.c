@@ -241,8 +241,16 @@ bool registry_prepare(struct device *device, const struct location *where)
     return right;
 }
 
-/* More after each change. */
-static unsigned long registry_changes(void)
+void registry_each(bool (*call)(const struct image *image, void *context), void *context)
+{
+    pthread_rwlock_rdlock(&registry.lock);
+    for (const struct image *image = registry.images; image; image = image->next)
+        if (image->addresses && !call(image, context))
+            break;
+    pthread_rwlock_unlock(&registry.lock);
+}
+
+unsigned long registry_changes(void)
 {
     return atomic_load_explicit(&registry.generation, memory_order_acquire) +
            atomic_load_explicit(&registry.removed, memory_order_acquire);

@@ -18,6 +18,8 @@
 #include "openmp/abi/elf.h"
 #include "openmp/device/device.h"
 
+struct image;
+
 /* Does any of its images concern us? */
 bool registry_add(const struct abi_library *library);
 void registry_remove(const struct abi_library *library);
@@ -42,6 +44,13 @@ bool registry_prepare(struct device *device, const struct location *where);
  * was read before has to be looked up again. NULL: reported. */
 struct plan *registry_plan(struct device *device, const void *host_id,
                            const struct location *where);
+
+/* Calls for each image, the oldest first, that a device has been prepared with, until `call`
+ * returns false. */
+void registry_each(bool (*call)(const struct image *image, void *context), void *context);
+
+/* More after each change. */
+unsigned long registry_changes(void);
 
 /* Which versions of clang made the images so far. */
 struct compilers registry_compilers(void);

@@ -90,6 +90,8 @@ bool copies_use(struct work *work, struct mapped *mapped, bool writes)
     struct use *use = use_of(work, mapped);
     if (!use)
         return false;
+    if (mapped->variable)
+        return true;
     bool is_here = mapped_present(mapped) & here;
     bool right = is_here ? use->brings || range_follow(work, mapped) : range_bring(work, mapped);
     use->brings |= !is_here;

@@ -7,12 +7,9 @@
  */
 #include "openmp/place/placement.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <omprma_private/common.h>
-#include <omprma_private/say.h>
 
 #include "base/clock.h"
 #include "openmp/device/devices.h"
@@ -20,6 +17,7 @@
 #include "openmp/place/copies.h"
 #include "openmp/place/deal.h"
 #include "openmp/place/price.h"
+#include "openmp/place/variables.h"
 #include "openmp/site/load.h"
 
 enum {
@@ -47,13 +45,7 @@ static struct {
     struct link_cost links[SITES_MOST][SITES_MOST]; /* from, to */
     struct deal deal;                               /* under the space's lock, */
     const struct placed *placed; /* whose mappers are gone through; under the space's lock */
-    atomic_bool ended;
 } placement;
-
-bool placement_is_on(void)
-{
-    return devices_are_placed() && !atomic_load_explicit(&placement.ended, memory_order_acquire);
-}
 
 /* ---- what a construct touches ---------------------------------------------------------------- */
 
@@ -270,8 +262,10 @@ struct device *placement_choose(struct device *device, const struct placed *plac
     struct space *space = device->space;
     struct tally tally = {.dealt = -1};
     int64_t least = INT64_MAX;
-    if (space->sites == 1 || !placement_is_on())
+    if (space->sites == 1)
         return device;
+    if (!placement_is_on())
+        return placement_last();
     tally.now_ns = clock_ns();
     if (placed->kind == CONSTRUCT_REGION)
         tally_region(&tally, space, placed);
@@ -369,7 +363,8 @@ bool placement_bring(struct work *work, const struct placed *placed)
     if (placed->kind == CONSTRUCT_REGION)
         load_begin(&work->site->load, &work->loaded, kernel_usual(placed->host_id), clock_ns());
     placement.placed = placed;
-    return list_use(work, placed->maps) &&
+    return variables_bring(work, placed->kind == CONSTRUCT_REGION) &&
+           list_use(work, placed->maps) &&
            (placed->kind != CONSTRUCT_REGION || region_bring(work, placed->maps));
 }
 
@@ -389,42 +384,8 @@ bool placement_pin(struct work *work)
 {
     if (work->device->space->sites == 1)
         return true;
+    bool right = variables_note(work);
     for (const struct pinned *each = work->pinned; each; each = each->next)
         range_deal(work, each->mapped);
-    return copies_pin(work);
-}
-
-/* ---- its end --------------------------------------------------------------------------------- */
-
-static bool all_brought(struct device *device)
-{
-    pthread_mutex_lock(&device->space->lock);
-    struct work *work = work_begin_locked(device, NULL, WORK_WAITED);
-    bool right = work && copies_use_all(work, true) && copies_pin(work);
-    pthread_mutex_unlock(&device->space->lock);
-    return work && work_finish(work) && right;
-}
-
-bool placement_end(const char *why)
-{
-    char text[320];
-    if (!devices_are_placed() || atomic_exchange(&placement.ended, true))
-        return true;
-    snprintf(text, sizeof(text),
-             "OMPRMA_PLACEMENT=%s: %s, so all regions run on the first worker from here on",
-             devices_placement(), why);
-    omprma_say(OMPRMA_SAY_NOTE, text);
-    return all_brought(device_of_site(0));
-}
-
-bool placement_give(const char *how)
-{
-    char why[192];
-    if (devices_are_named())
-        return true;
-    snprintf(why, sizeof(why),
-             "the program asks for device addresses (%s; --placement named is for programs whose "
-             "regions name what they use)",
-             how);
-    return placement_end(why);
+    return copies_pin(work) && right;
 }

@@ -7,9 +7,8 @@
  *
  * A region's maps say what it touches. It may write all that it does not say that it only reads, as
  * it may write what it maps `to`: by a dependence `in` on what it maps, or, with "named", by
- * map(to:). What holds for device addresses that the program has in its hands, addressed.h says. A
- * program with variables of its own on devices (declare target) runs all regions on the first
- * worker.
+ * map(to:). What holds for device addresses that the program has in its hands, addressed.h says,
+ * and for variables of its own on devices (declare target) variables.h.
  */
 #ifndef OMPRMA_OPENMP_PLACE_PLACEMENT_H
 #define OMPRMA_OPENMP_PLACE_PLACEMENT_H
@@ -19,6 +18,7 @@
 
 #include "openmp/device/device.h"
 #include "openmp/map/maps.h"
+#include "openmp/place/end.h"
 
 /* What is to be placed. */
 struct placed {
@@ -40,16 +40,5 @@ bool placement_bring(struct work *work, const struct placed *placed);
 /* After its maps were entered: pins what it may touch, see copies_pin(). The caller holds the lock.
  * Blocks: no. False: reported. */
 bool placement_pin(struct work *work);
-
-/* Are constructs placed, and has that not ended? Thread: any. Blocks: no. */
-bool placement_is_on(void);
-
-/* From now on the first worker does everything, and gets all that is mapped. A note says `why`,
- * once. Takes the lock. Blocks: until all is there. False: reported. */
-bool placement_end(const char *why);
-
-/* The program asks for a device address, by `how`: the same, unless its regions name what they use.
- */
-bool placement_give(const char *how);
 
 #endif

@@ -124,6 +124,7 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->placed_end = 0;
     work->moved = NULL;
     work->strays.count = 0;
+    work->over = NULL;
     work->slot = -1;
     return work;
 }
@@ -309,6 +310,8 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
         work_goes_on(work);
     bool arrived = status == OMPRMA_OK && !work->lost;
     bringers_end(work);
+    if (work->over && arrived && !work->over(work))
+        work->failed = true;
     for (struct kept *next, *each = work->kept; each; each = next) {
         next = each->next;
         free(each);
@@ -506,6 +509,11 @@ bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes
     if (shape && !work->lost)
         return work_issued(work, omprma_retrieve_strided(work->queue, to, from, shape));
     return work->lost || retrieve_to(work, place_of(work, to, bytes), from, bytes);
+}
+
+bool work_retrieve_own(struct work *work, void *to, omprma_addr_t from, size_t bytes)
+{
+    return work->lost || (send_gathered(work) && retrieve_to(work, to, from, bytes));
 }
 
 bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *begin, size_t bytes)

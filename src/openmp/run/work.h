@@ -65,8 +65,13 @@ struct work {
     struct block_traced
         *traced; /* what a tool is told of one in flight, see ompt.h; NULL: nothing */
     struct strays strays;
-    struct loaded loaded; /* a region, as its site's load counts it */
-    bool restores;        /* in some of what is pinned, pointers get their host values back */
+    struct loaded loaded;            /* a region, as its site's load counts it */
+    bool (*over)(struct work *work); /* the last thing before it is over, and before anybody knows;
+                                      * without locks. NULL: there is none. False: reported */
+    struct logged {                  /* where the log of variables ended then, */
+        uint64_t end, more;          /* and whether that is all; see place/variables.h */
+    } logged;
+    bool restores; /* in some of what is pinned, pointers get their host values back */
 };
 
 /* How a work is waited for, and in which queue it is. */
@@ -127,6 +132,8 @@ bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t b
                  const omprma_shape_t *shape);
 bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes,
                    const omprma_shape_t *shape);
+/* To memory that is not the program's. */
+bool work_retrieve_own(struct work *work, void *to, omprma_addr_t from, size_t bytes);
 bool work_exchange(struct work *work, omprma_addr_t from, const struct site *to_site,
                    omprma_addr_t to, size_t bytes, const omprma_shape_t *shape);
 /* Makes each byte `value`. */

@@ -37,6 +37,7 @@ struct site {
     pthread_mutex_t load_lock;      /* taken before the device's */
     atomic_ulong generation;        /* of the registry; read by all */
     omprma_addr_t streams[STREAMS]; /* its stdin, stdout and stderr; 0: it has no image yet */
+    omprma_addr_t variables; /* the kernel for these, with placement; see place/variables.h */
 
     /* Queues of small works in flight, as many as it runs kernels at once; under the device's
      * lock. */

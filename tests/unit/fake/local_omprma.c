@@ -24,6 +24,7 @@
 
 #include <omprma/omprma.h>
 #include <omprma_private/common.h>
+#include <omprma_private/variables.h>
 
 #include "no_checks.h"
 #include "no_unwaited.h"
@@ -264,7 +265,7 @@ static void (*stand_in)(uint64_t, uint64_t, uint64_t) = stand_in_none;
 static void *image_find(void *handle, const char *name)
 {
     char entry_name[512];
-    if (strcmp(name, OMPRMA_SYMBOL_STAND_IN) == 0)
+    if (strcmp(name, OMPRMA_SYMBOL_STAND_IN) == 0 || strcmp(name, OMPRMA_SYMBOL_VARIABLES) == 0)
         return *(void **)&stand_in;
     if (strcmp(name, OMPRMA_SYMBOL_STDIN) == 0)
         return stdin;

@@ -2,7 +2,7 @@
 /*
  * test_placement.c: which site a construct goes to, and what is brought there. Devices are this
  * process, so an exchange changes nothing, and is counted.
- * Covers: copies.c place/placement.c site/load.c
+ * Covers: copies.c place/end.c place/placement.c site/load.c
  */
 #include <stdlib.h>
 
