@@ -12,6 +12,7 @@
 #include "openmp/device/owner.h"
 #include "openmp/image/choice.h"
 #include "openmp/place/placement.h"
+#include "openmp/place/variables.h"
 #include "openmp/site/loss.h"
 #include "openmp/site/report.h"
 #include "openmp/tool/ompt.h"
@@ -82,6 +83,8 @@ static omprma_addr_t address_of(struct device *device, const void *host)
     struct mapped *mapped;
     owner_watch();
     pthread_mutex_lock(&device->space->lock);
+    if (!placement_is_on())
+        variables_turn_to(&placement_last()->site);
     bool inside =
         mapping_find(&device->space->mapping, (uintptr_t)host, 1, &mapped) == OVERLAP_INSIDE;
     omprma_addr_t address = inside ? mapped_address(mapped, (uintptr_t)host) : 0;
@@ -99,7 +102,11 @@ void *omp_get_mapped_ptr(const void *host, int number)
         return (void *)host;
     if (choice == CHOICE_FAILED)
         return NULL;
-    omprma_addr_t address = placement_give("omp_get_mapped_ptr") ? address_of(device, host) : 0;
+    bool right = placement_give("omp_get_mapped_ptr") &&
+                 (!variables_have(device->space, host) ||
+                  placement_end("the program asks for the device address of a variable on devices "
+                                "(declare target)"));
+    omprma_addr_t address = right ? address_of(device, host) : 0;
     device_leave();
     return (void *)(uintptr_t)address;
 }

@@ -314,6 +314,15 @@ static bool is_variable(const struct mapped *mapped)
     return mapped && mapped->variable;
 }
 
+bool variables_have(struct space *space, const void *address)
+{
+    struct mapped *mapped;
+    pthread_mutex_lock(&space->lock);
+    mapping_find(&space->mapping, (uintptr_t)address, 1, &mapped);
+    pthread_mutex_unlock(&space->lock);
+    return is_variable(mapped);
+}
+
 bool variables_are_pointed_to(struct space *space, const struct maps *maps)
 {
     bool found = false;

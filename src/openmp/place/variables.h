@@ -28,6 +28,9 @@ bool variables_prepare(const char **why);
 /* Does a pointer of the list that is no variable lead to one? Takes the space's lock. */
 bool variables_are_pointed_to(struct space *space, const struct maps *maps);
 
+/* Does the address lie in one? Takes the space's lock. */
+bool variables_have(struct space *space, const void *address);
+
 /* Before the construct's maps are entered: the work's site has all that was written, the table says
  * where its variables are, and what attached pointers in them lead to is used by a region. The
  * caller holds the space's lock. Blocks: when a queue is full. */
