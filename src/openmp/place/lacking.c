@@ -89,6 +89,7 @@ static void word_take(struct words *words, int site, size_t at, uint8_t mask, ui
         word -= words->places[image - 1].at[site];
     words->images[at] = image;
     words->common[at] = (words->common[at] & ~bytes_of(mask)) | (word & bytes_of(mask));
+    words->torn |= words->lacks[site].masks[at] & mask;
     for (int i = 0; i < words->sites; i++)
         if (i != site)
             lack_add(&words->lacks[i], at, mask);

@@ -24,6 +24,7 @@ struct words {
     size_t *firsts;   /* of each range: its first word */
     uint64_t *common; /* what a word is now, if it was ever written */
     uint32_t *images; /* it is so far from the beginning of image n - 1; 0: no address of one */
+    bool torn; /* a site has written what it lacked: regions without an order wrote the same */
     size_t image_count;
     struct image_place {
         uint64_t bytes, at[SITES_MOST];

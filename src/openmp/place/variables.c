@@ -465,6 +465,11 @@ static bool log_read(struct device *device, struct seen *seen, uint64_t end)
         atomic_store(&seen->read, end);
     }
     free(records);
+    if (right && variables.words.torn)
+        return report(NULL, &device->site,
+                      "regions without an order have written the same variable (declare target), "
+                      "here and on another worker: give them one by depend, or run the program "
+                      "without --placement");
     return right && addresses_told(&addresses);
 }
 

@@ -1,4 +1,4 @@
-/* test: env=OMPRMA_LANES=4
+/* test: env=OMPRMA_LANES=4 needs=program
  * Workers that run several kernels at a time: regions that wait for each other on one device, and
  * many short ones from many threads. */
 #include "check.h"

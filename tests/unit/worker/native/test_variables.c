@@ -119,6 +119,10 @@ TEST(test_books)
     assert_int_equal(bytes, 2 * omprma_variables_bytes(1));
     memcpy(&word, records + bytes - sizeof(word), sizeof(word));
     assert_int_equal(word, 0x10000000 + 16);
+    assert_false(words.torn);
+    words_take(&words, 0, records, omprma_variables_bytes(1), address_none, &other);
+    words_take(&words, 1, records, omprma_variables_bytes(1), address_none, &other);
+    assert_true(words.torn); /* it had not seen what the other wrote */
     char before = variables[9];
     variables[9] = 0;
     variables_serve(OMPRMA_VARIABLES_WRITE, number(records), omprma_variables_bytes(1), 0);
