@@ -34,10 +34,15 @@ typedef struct {
     uint64_t at, bytes;
 } omprma_variables_range_t;
 
+enum {
+    OMPRMA_VARIABLES_LEFT = 1, /* something did not fit, and was left for the next time */
+    OMPRMA_VARIABLES_TORN = 2  /* what others have written was written here, too, and is lost */
+};
+
 /* Heads a log. What comes after it are bytes that are written in turn, again and again. */
 typedef struct {
     uint64_t end;  /* bytes written so far, ever */
-    uint64_t more; /* something did not fit, and was left for the next time */
+    uint64_t more; /* of the two: */
 } omprma_variables_log_t;
 
 /* Of words that follow each other: behind it a mask of the bytes that count for each, together

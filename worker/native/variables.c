@@ -36,6 +36,7 @@ static struct watch {
     pthread_mutex_t lock;
     struct watched *ranges;
     size_t count;
+    bool torn; /* two have written the same byte */
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static uint64_t word_read(const char *at)
@@ -66,6 +67,7 @@ static void watch_forget(void)
     for (size_t i = 0; i < watch.count; i++)
         free(watch.ranges[i].known);
     watch.count = 0;
+    watch.torn = false;
 }
 
 static uint8_t word_mask(const struct watched *range, uint64_t word)
@@ -162,7 +164,7 @@ static void run_end(struct note *note, struct watched *range, struct run *run)
     if (count == 0)
         return;
     if (!note_has_room(note, omprma_variables_bytes(count))) {
-        note->log->more = 1;
+        note->log->more |= OMPRMA_VARIABLES_LEFT;
         return;
     }
     omprma_variables_record_t head = run->head;
@@ -209,7 +211,7 @@ static void range_note(struct note *note, uint32_t number)
 
 static void note_all(struct note *note)
 {
-    note->log->more = 0;
+    note->log->more = watch.torn ? OMPRMA_VARIABLES_TORN : 0;
     for (size_t i = 0; i < watch.count; i++)
         range_note(note, (uint32_t)i);
 }
@@ -234,6 +236,7 @@ static void record_write(const omprma_variables_record_t *record)
     struct watched *range = &watch.ranges[record->range];
     for (uint32_t i = 0; i < record->words; i++) {
         uint64_t at = record->first + (uint64_t)i;
+        watch.torn |= word_differs(word_read(range->at + 8 * at), range->known[at]) & masks[i];
         word_write(range->at + 8 * at, words[i], masks[i]);
         word_write((char *)&range->known[at], words[i], masks[i]);
     }

@@ -443,6 +443,14 @@ static bool addresses_told(const struct addresses *addresses)
            placement_end("a region keeps an address of device memory in a variable");
 }
 
+static bool torn_told(const struct device *device)
+{
+    return report(NULL, &device->site,
+                  "regions without an order have written the same variable (declare target), here "
+                  "and on another worker: give them one by depend, or run the program without "
+                  "--placement");
+}
+
 /* All that is new in the log of the work's site, until `end`. */
 static bool log_read(struct device *device, struct seen *seen, uint64_t end)
 {
@@ -466,10 +474,7 @@ static bool log_read(struct device *device, struct seen *seen, uint64_t end)
     }
     free(records);
     if (right && variables.words.torn)
-        return report(NULL, &device->site,
-                      "regions without an order have written the same variable (declare target), "
-                      "here and on another worker: give them one by depend, or run the program "
-                      "without --placement");
+        return torn_told(device);
     return right && addresses_told(&addresses);
 }
 
@@ -492,6 +497,8 @@ static bool variables_over(struct work *work)
     struct device *device = work->device;
     struct logged logged = work->logged;
     bool right = true;
+    if (logged.more & OMPRMA_VARIABLES_TORN)
+        return torn_told(device);
     if (logged.end <= atomic_load(&seen->read) && !logged.more)
         return true;
     pthread_mutex_lock(&seen->lock);
