@@ -2,7 +2,8 @@
 /*
  * access.c: /proc/self/maps says what may be done where. To read it takes longer than a transfer of
  * many kilobytes, so what it said is kept. It may be out of date, so the kernel is asked for pages
- * as well, as a copy would ask; if one is refused the file is read again. Only the kernel knows
+ * as well, as a copy would ask; if one is refused the file is read again, and if the file did not
+ * know of them that is enough. Only the kernel knows
  * whether files have pages: of a file that is shared and written to it is asked for all of them.
  */
 #define _GNU_SOURCE
@@ -23,7 +24,8 @@
 enum {
     PAGE_SHIFT = 12,
     PAGE = 1 << PAGE_SHIFT,
-    WHOLE_MOST = 64 << 10, /* the kernel is asked for all pages of it */
+    WHOLE_MOST = 64 << 10, /* the kernel is asked for all pages of it, */
+    NEW_MOST = 1 << 20,    /* and of this where the file said nothing of it */
     NOTES = 256,
     FIRST_LOOKS = 256,
     USES = ACCESS_READ | ACCESS_WRITE
@@ -41,6 +43,7 @@ struct area {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct area *areas;
 static size_t area_count, area_room;
+static bool outdated; /* there is memory that the file did not say when it was read */
 
 static void area_add(const struct area *area)
 {
@@ -63,6 +66,7 @@ static void areas_read(void)
     size_t room = 0;
 
     area_count = 0;
+    outdated = false;
     while (file && getline(&line, &room, file) > 0) {
         unsigned long long begin, end, node;
         char rights[8];
@@ -135,6 +139,16 @@ static bool pages_answer(void)
     return atomic_load_explicit(&known, memory_order_relaxed) > 0;
 }
 
+/* The program may have got the memory since: where the kernel has all of it the file need not be
+ * read. */
+static bool is_new(uint64_t begin, uint64_t end, enum access_use use)
+{
+    bool all = end - begin <= NEW_MOST && pages_answer() && pages_ask(begin, end, use) == 0;
+
+    outdated |= all;
+    return all;
+}
+
 /* Of a long one the last page: what is freed or turns out too short has lost that. */
 static int end_ask(uint64_t begin, uint64_t end, enum access_use use)
 {
@@ -198,7 +212,7 @@ static enum access_answer look(uint64_t at, uint64_t end, enum access_use use, u
     enum access_answer answer = areas_answer(at, end, use, bad);
     int code = answer == ACCESS_GRANTED ? kernel_ask(at, end, use) : 0;
 
-    if (answer == ACCESS_GRANTED && !code)
+    if (answer == ACCESS_GRANTED ? !code : is_new(at, end, use))
         return ACCESS_GRANTED;
     areas_read();
     answer = area_count == 0 ? ACCESS_GRANTED : areas_answer(at, end, use, bad);
@@ -222,7 +236,8 @@ enum access_answer access_look(const void *at, size_t bytes, enum access_use use
     return bytes > 0 ? answer : ACCESS_GRANTED;
 }
 
-bool access_was_granted(const void *at, size_t bytes, enum access_use use)
+/* `renews`: by the file as it is now, if it is known to be another. */
+static bool was_granted(const void *at, size_t bytes, enum access_use use, bool renews)
 {
     uint64_t begin = (uintptr_t)at, end, bad;
     bool granted;
@@ -231,8 +246,17 @@ bool access_was_granted(const void *at, size_t bytes, enum access_use use)
         return false;
     pthread_mutex_lock(&lock);
     granted = areas_answer(begin, end, use, &bad) == ACCESS_GRANTED;
+    if (!granted && renews && outdated) {
+        areas_read();
+        granted = areas_answer(begin, end, use, &bad) == ACCESS_GRANTED;
+    }
     pthread_mutex_unlock(&lock);
     return granted;
+}
+
+bool access_was_granted(const void *at, size_t bytes, enum access_use use)
+{
+    return was_granted(at, bytes, use, true);
 }
 
 /* ---- a few bytes ---------------------------------------------------------------------------- */
@@ -288,7 +312,7 @@ enum access_answer access_look_small(const void *at, size_t bytes, enum access_u
 
     if (bytes == 0 || (!exact && all_noted(first, last, use)))
         return ACCESS_GRANTED;
-    if (exact || !access_was_granted(at, bytes, use))
+    if (exact || !was_granted(at, bytes, use, false))
         answer = access_look(at, bytes, use, bad);
     for (uint64_t page = first; answer == ACCESS_GRANTED && page <= last; page++)
         note(page, use);

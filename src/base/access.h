@@ -24,9 +24,9 @@ enum access_answer {
     ACCESS_NO_PAGE    /* of a file that ends before, or on a file system without room */
 };
 
-/* Where the first of [at, at + bytes) is that may not: in *bad. Takes about a system call. Of
- * ranges of more than 64 KiB only the last page is seen as it is now, the others as they were when
- * memory was last looked at. */
+/* Where the first of [at, at + bytes) is that may not: in *bad. Takes about a system call, for up
+ * to 1 MiB also of memory that was not there before. Of ranges of more than 64 KiB only the last
+ * page is seen as it is now, the others as they were when memory was last looked at. */
 enum access_answer access_look(const void *at, size_t bytes, enum access_use use, uint64_t *bad);
 
 /* The same of a few bytes. From some hundred calls on, pages that were granted are remembered, and
@@ -37,7 +37,7 @@ enum access_answer access_look_small(const void *at, size_t bytes, enum access_u
 /* The program begins: calls of access_look_small() so far do not count. */
 void access_start(void);
 
-/* Whether all of it was granted when memory was last looked at. */
+/* Whether all of it was granted when memory was last looked at, which may be now. */
 bool access_was_granted(const void *at, size_t bytes, enum access_use use);
 
 /* "may not be written: it is read-only, as constants are" */

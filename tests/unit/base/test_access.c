@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/unit/test.h"
@@ -77,6 +78,30 @@ TEST(ends_of_large_ranges_are_seen_at_once)
     munmap(pages, PAGES * PAGE);
     assert_int_equal(access_look(pages, PAGES * PAGE, ACCESS_READ, &bad), ACCESS_ABSENT);
     assert_int_equal(bad, (uintptr_t)pages);
+}
+
+/* Memory of which the file said nothing when it was read, because the program has it since then.
+ * The file cannot be read any more, as in a process without room for descriptors: the kernel knows.
+ */
+TEST(new_memory_needs_no_file)
+{
+    struct rlimit few, usual;
+    char *pages;
+    uint64_t bad;
+
+    access_look(NULL, 1, ACCESS_READ, &bad); /* reads it */
+    pages = pages_make();
+    mprotect(pages, PAGE, PROT_READ);
+    getrlimit(RLIMIT_NOFILE, &usual);
+    few = (struct rlimit){0, usual.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    assert_int_equal(access_look(pages, PAGES * PAGE, ACCESS_READ, &bad), ACCESS_GRANTED);
+    assert_int_equal(access_look(pages + PAGE, 15 * PAGE, ACCESS_WRITE, &bad), ACCESS_GRANTED);
+    assert_true(access_was_granted(&few, sizeof(few), ACCESS_WRITE)); /* what was read is there */
+    setrlimit(RLIMIT_NOFILE, &usual);
+    assert_true(access_was_granted(pages, PAGES * PAGE, ACCESS_READ));
+    assert_false(access_was_granted(pages, PAGES * PAGE, ACCESS_WRITE));
+    munmap(pages, PAGES * PAGE);
 }
 
 TEST(pages_behind_the_end_of_a_file)
