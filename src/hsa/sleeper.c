@@ -2,10 +2,11 @@
 /*
  * sleeper.c: who waits makes progress as whoever waits in omprma does, which knows best when to
  * poll, to yield and to sleep; beside a thread that does so already it yields. After a while it
- * sleeps: at omprma's doorbell as long as that tells of what comes in, or else at a count of
- * changes, for short times, because it looks after what is under way as well. A value that this
- * process changes wakes those that make progress or sleep at the count; those at the doorbell sleep
- * shortly for that.
+ * sleeps: at omprma's doorbell, as long as that tells of what comes in. While this process itself
+ * has data to move nothing tells: then it makes progress again. Beside a thread that does it sleeps
+ * at a count of changes, for short times, because it looks after what is under way as well. A value
+ * that this process changes wakes those that make progress or sleep at the count; those at the
+ * doorbell sleep shortly for that.
  */
 #include "hsa/sleeper.h"
 
@@ -121,8 +122,12 @@ void sleeper_rest(struct sleeper *sleeper, int64_t ns)
         sched_yield();
         return;
     }
-    if (!sleep_at_bell(ns < BELL_NS ? ns : BELL_NS))
-        sleep_at_count(sleeper->seen, ns < NAP_NS ? ns : NAP_NS);
+    if (sleep_at_bell(ns < BELL_NS ? ns : BELL_NS))
+        return;
+    if (ns > NAP_NS)
+        ns = NAP_NS;
+    if (!make_progress(sleeper->seen, now + ns))
+        sleep_at_count(sleeper->seen, ns);
 }
 
 void sleepers_wake(void)
