@@ -594,6 +594,22 @@ static void hand_on(const struct program *program, struct list *line)
     list_clear(&environment);
 }
 
+/* --tag-output: the ranks' own lines, which workers' stand among. */
+static void mark_lines(const struct program *program, struct list *line)
+{
+    const struct launcher *launcher = launcher_of(program->path);
+    struct list made = {0};
+    if (!launcher || list_contains(line, launcher->mark_lines[0]))
+        return;
+    list_add(&made, line->items[0]);
+    for (const char *const *word = launcher->mark_lines; *word; word++)
+        list_add(&made, *word);
+    for (size_t i = 1; i < line->count; i++)
+        list_add(&made, line->items[i]);
+    list_clear(line);
+    *line = made;
+}
+
 /* Several command lines, because one has to listen where others join. */
 static void direct_print(const struct direct *direct)
 {
@@ -637,6 +653,8 @@ static int direct_begin(struct preparation *made, const struct launch *launch,
     }
     if (made->starts_mpi)
         hand_on(&program, &line);
+    if (made->starts_mpi && launch->tags_output)
+        mark_lines(&program, &line);
     program.argv = line.items;
     direct.program = &program;
     direct.worker = made->worker;

@@ -44,6 +44,9 @@ struct launcher {
      * is the user's own command line for this launcher. NULL: they get all by themselves. */
     void (*hand_on)(struct list *line, const struct list *names);
 
+    /* The option by which it marks the lines that its processes print; NULL-terminated words. */
+    const char *const *mark_lines;
+
     const char *const *variables; /* how the names of rank 0's variables begin; NULL-terminated */
     const char *words_variable;   /* with the number of the descriptor to which the library writes
                                    * its words instead of stderr; NULL: it cannot */

@@ -386,6 +386,8 @@ static enum own_line is_own(const char *line, int *place)
     return frame ? OWN_MAYBE : *place == BEHIND_FRAME ? OWN_ALONE : OWN_NOT;
 }
 
+static const char *const mark_lines[] = {"-prepend-rank", NULL};
+
 static const struct dialect dialect = {.name = "MPICH",
                                        .on_stdout = true,
                                        .may_be_own = may_be_own,
@@ -409,4 +411,5 @@ const struct launcher launcher_hydra = {.library = LIBRARY_MPICH,
                                         .hears_ends = true,
                                         .starts_early = true,
                                         .file_bytes = 8 << 20,
+                                        .mark_lines = mark_lines,
                                         .variables = variables};

@@ -132,6 +132,8 @@ static void complete_program(const struct quick_environment *environment)
 
 static const char *const variables[] = {"OMPI_", "PMIX_", "ORTE_", NULL};
 
+static const char *const mark_lines[] = {"--tag-output", NULL};
+
 static const struct dialect dialect = {.name = "Open MPI 4",
                                        .folder_variable = "OPAL_PREFIX",
                                        .frame = '-',
@@ -150,6 +152,7 @@ const struct launcher launcher_openmpi4 = {.library = LIBRARY_OPENMPI,
                                            .program = complete_program,
                                            .file_bytes = 8 << 20,
                                            .hand_on = openmpi_hand_on,
+                                           .mark_lines = mark_lines,
                                            .variables = variables,
                                            .words_variable = "OPAL_OUTPUT_STDERR_FD",
                                            .lost_status = {256 - 61}, /* PMIX_ERR_LOST_CONNECTION */

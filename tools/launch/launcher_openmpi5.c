@@ -226,6 +226,8 @@ static enum own_line line_is_own(const char *line, int *place)
     return OWN_MAYBE;
 }
 
+static const char *const mark_lines[] = {"--output", "tag", NULL};
+
 static const struct dialect dialect = {.name = "Open MPI 5",
                                        .folder_variable = "OPAL_PREFIX",
                                        .may_be_own = may_be_own,
@@ -247,6 +249,7 @@ const struct launcher launcher_openmpi5 = {
     .program = set_program,
     .file_bytes = 32 << 20,
     .hand_on = openmpi_hand_on,
+    .mark_lines = mark_lines,
     .variables = variables,
     .words_variable = "OPAL_OUTPUT_STDERR_FD",
     .lost_status = {14, 256 - 61}, /* MPI_ERR_UNKNOWN, PMIX_ERR_LOST_CONNECTION */

@@ -372,6 +372,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         launch->transport = (int)config.transport;
         launch->by_node = config.map_by == MAP_BY_NODE;
         launch->continues = config.on_loss == ON_LOSS_CONTINUE;
+        launch->tags_output = config.tag_output;
         launch->places = config.placement != PLACEMENT_PROGRAM;
         if (launch->continues && config.osc == OSC_UCX)
             option_fail("--on-loss continue: not with --osc ucx, because UCX ends a process whose "

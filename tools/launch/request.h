@@ -27,6 +27,7 @@ struct launch {
     const char *gpus_by;  /* the option that has said so */
     int transport;        /* enum config_transport */
     bool offloading;      /* find libomptarget and make it load the plugin */
+    bool tags_output;     /* OMPRMA_TAG_OUTPUT: lines say who has printed them */
     bool dry_run;         /* only print command lines that do the same */
 };
 

@@ -17,7 +17,7 @@
 #include "tools/launch/options.h"
 #include "tools/run/versus.h"
 
-enum { KEY_STATS = 512, KEY_TRACE, KEY_VERSUS, KEY_DRY_RUN };
+enum { KEY_STATS = 512, KEY_TRACE, KEY_VERSUS, KEY_TAG_OUTPUT, KEY_DRY_RUN };
 
 static const struct argp_option options[] = {
     {"stats", KEY_STATS, "FILE", OPTION_ARG_OPTIONAL,
@@ -31,6 +31,11 @@ static const struct argp_option options[] = {
     {"versus", KEY_VERSUS, NULL, 0,
      "Compare one-sided with two-sided data for this program. Run it two times each, in turns, and "
      "print where the time of regions differs; later runs have no stdin and no stdout",
+     HELP_DIAGNOSTICS},
+    {"tag-output", KEY_TAG_OUTPUT, NULL, 0,
+     "Mark each line that a worker prints. It begins with [worker 3 on node1]; lines without a "
+     "mark "
+     "are the program's own, and an mpirun that omprma-run starts marks those of its ranks",
      HELP_DIAGNOSTICS},
     {"dry-run", KEY_DRY_RUN, NULL, 0,
      "Print command lines that do the same, and end. They are mpirun's, or of --transport direct",
@@ -68,6 +73,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_TRACE:
         option_set("--trace", "TRACE", value);
+        return 0;
+    case KEY_TAG_OUTPUT:
+        option_set("--tag-output", "TAG_OUTPUT", "1");
         return 0;
     case KEY_DRY_RUN:
         launch->dry_run = true;

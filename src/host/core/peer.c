@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/traced.h"
+#include "control/direct/local_rank.h"
 
 enum {
     AWAKE_US = 5000,          /* a worker is asked to keep polling for so long, */
@@ -56,6 +57,26 @@ omprma_status_t peer_create(struct runtime *runtime, int number, int rank,
     peer->heard_ns = clock_ns();
     *out = peer;
     return OMPRMA_OK;
+}
+
+omprma_status_t peer_mark(struct peer *peer)
+{
+    int rank = peer->runtime->world.direct ? rank_find() : -1;
+    char of[24] = "";
+
+    if (rank >= 0) /* of several programs */
+        snprintf(of, sizeof(of), " of rank %d", rank);
+    if (asprintf(&peer->mark, "[worker %d%s on %s] ", peer->number, of, peer->hello.host) < 0) {
+        peer->mark = NULL;
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for worker %d", peer->number);
+    }
+    return OMPRMA_OK;
+}
+
+void peer_end_lines(struct peer *peer)
+{
+    tagged_end(&peer->lines[0], stdout);
+    tagged_end(&peer->lines[1], stderr);
 }
 
 omprma_status_t peer_send(struct peer *peer, struct channel_message *message, bool ask)

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "control/world.h"
 #include "host/core/runtime.h"
+#include "host/core/tagged.h"
 
 enum { PEER_NAME_BYTES = 128 };
 
@@ -60,6 +61,9 @@ struct peer {
     struct peer_stats {
         uint64_t messages_out, messages_in, bytes_out, bytes_in;
     } stats;
+
+    char *mark; /* in front of lines that it prints (OMPRMA_TAG_OUTPUT); NULL: there is none */
+    struct tagged lines[2]; /* that it has printed in part: on stdout, on stderr */
 
     bool lost; /* given up: it or the connection is dead, or nobody hears of its data */
     char lost_text[ERROR_TEXT_BYTES];
@@ -132,6 +136,12 @@ void peer_keep_awake(struct peer *peer, uint64_t bytes);
  * meanwhile. So the worker has to have looked for messages a moment ago. One that sleeps is woken.
  * Always true where nobody can tell: on other hosts. */
 bool peer_takes_part(struct peer *peer, uint64_t bytes);
+
+/* Has the lines that it prints marked. Errors: HOST_MEMORY. */
+omprma_status_t peer_mark(struct peer *peer);
+
+/* Prints what it has printed of lines that have no end yet. */
+void peer_end_lines(struct peer *peer);
 
 /* Lets it poll without yielding for so many microseconds from now on. */
 omprma_status_t peer_spin(struct peer *peer, int64_t us);

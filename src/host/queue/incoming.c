@@ -14,11 +14,15 @@
 #include "host/core/device.h"
 #include "host/queue/issue.h"
 
-static void print_output(const struct wire_record *record)
+static void print_output(struct peer *peer, const struct wire_record *record)
 {
-    FILE *stream = (record->word[0] & ~(uint64_t)WIRE_FLUSHED) == 2 ? stderr : stdout;
+    bool is_error = (record->word[0] & ~(uint64_t)WIRE_FLUSHED) == 2;
+    FILE *stream = is_error ? stderr : stdout;
 
-    fwrite(record->tail, 1, record->tail_bytes, stream);
+    if (peer->mark)
+        tagged_print(&peer->lines[is_error], peer->mark, stream, record->tail, record->tail_bytes);
+    else
+        fwrite(record->tail, 1, record->tail_bytes, stream);
     if (record->word[0] & WIRE_FLUSHED)
         fflush(stream);
 }
@@ -71,6 +75,14 @@ static void hear_of_span(const struct device *device, const struct wire_record *
         queue_span(device->queues[record->queue], record);
 }
 
+/* What has failed may end the program, and all that workers have printed is to be read then. */
+static void end_lines(const struct runtime *runtime)
+{
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (runtime->peers[rank])
+            peer_end_lines(runtime->peers[rank]);
+}
+
 /* The device of a result, or NULL if the peer has none of that number. */
 static struct device *device_of(const struct peer *peer, const struct wire_record *record)
 {
@@ -94,8 +106,10 @@ void incoming_accept(struct peer *peer, const struct channel_message *message)
     while (wire_next(&reader, &record)) {
         struct device *device = device_of(peer, &record);
 
+        if (record.code == WIRE_FAILED)
+            end_lines(peer->runtime);
         if (record.code == WIRE_OUTPUT)
-            print_output(&record);
+            print_output(peer, &record);
         else if (record.code == WIRE_ALIVE)
             hear_of_life(peer, &record);
         else if (peer->lost || !device)
@@ -125,6 +139,7 @@ static void keep_memory(const struct device *lost)
 
 void incoming_lost(struct peer *peer, const char *text)
 {
+    end_lines(peer->runtime);
     if (peer->runtime->config.on_loss == ON_LOSS_CONTINUE)
         peer->runtime->hooks.tell_lost();
     for (int i = 0; i < peer->device_count; i++) {

@@ -74,6 +74,10 @@ static omprma_status_t make_peer(struct runtime *runtime, int rank, int number,
         return status;
     peer = runtime->peers[rank];
     peer->first_device = runtime->device_count;
+    if (runtime->config.tag_output)
+        status = peer_mark(peer);
+    if (status != OMPRMA_OK)
+        return status;
     for (int i = 0; i < about->hello.device_count; i++) {
         status =
             device_create(peer, i, &about->devices[i], &runtime->devices[runtime->device_count]);
@@ -411,6 +415,7 @@ static void free_peer(struct peer *peer)
     if (!peer)
         return;
     told_free(peer);
+    free(peer->mark);
     free(peer);
 }
 
@@ -499,6 +504,9 @@ static void say_goodbye(struct runtime *runtime)
         if (runtime->peers[rank] && !runtime->peers[rank]->lost)
             peer_exit(runtime->peers[rank]);
     progress_wait(runtime, all_acknowledged, runtime);
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (runtime->peers[rank])
+            peer_end_lines(runtime->peers[rank]);
     if (!runtime->unresponsive) /* a lost worker may never take what was sent to it */
         channel_drain(runtime->channel);
     runtime_unlock(runtime);
