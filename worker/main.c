@@ -32,6 +32,7 @@
 #include "worker/agent.h"
 #include "worker/free_memory.h"
 #include "worker/gpu/kind.h"
+#include "worker/input.h"
 #include "worker/map.h"
 #include "worker/native/image_file.h"
 #include "worker/native/native.h"
@@ -537,6 +538,8 @@ static omprma_status_t start(void)
         status = connect_head();
     if (status == OMPRMA_OK)
         status = output_capture(worker.world.settings.line_output, &real_stderr);
+    if (status == OMPRMA_OK)
+        input_begin();
     log_to(real_stderr);
     if (status == OMPRMA_OK)
         status = crash_install(wake_server);

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "control/agent/join.h"
+#include "worker/input.h"
 #include "worker/output.h"
 
 enum {
@@ -68,7 +69,7 @@ omprma_status_t server_step(struct server *server, bool main, bool *progressed)
         *progressed |= stream_progress(session);
     if (device && device->backend->serve)
         *progressed |= device->backend->serve(device);
-    if (reply_is_due(session))
+    if (!server->exiting && reply_is_due(session)) /* else last words come first */
         reply_flush(session);
     return server->broken == OMPRMA_OK ? OMPRMA_OK
                                        : error_set(server->broken, "%s", server->broken_text);
@@ -105,6 +106,13 @@ static int transfers_descriptor(const struct server *server)
                : -1;
 }
 
+/* What regions have written past stdio, and whether they have read. */
+static void take_streams(void)
+{
+    input_look();
+    output_drain_fds();
+}
+
 /* Sleeps until there is something to do. Looks once more after announcing it, so that a message
  * that came in between is not slept over. */
 static void server_sleep(struct server *server, struct waiting *waiting, bool main)
@@ -118,7 +126,7 @@ static void server_sleep(struct server *server, struct waiting *waiting, bool ma
         return;
     }
     if (!session->active_first)
-        output_drain_fds();
+        take_streams();
     if (output_pending()) {
         reply_output(session);
         reply_flush(session);
@@ -184,7 +192,7 @@ void server_notice_faults(struct server *server)
         device->lost = server->lost = true;
         device->writes = 0;
         output_expect_stuck();
-        output_drain_fds();
+        take_streams();
         reply_output(server->session);
         stream_lose_device(server->session, device, text);
     }
@@ -210,7 +218,7 @@ omprma_status_t server_run(struct server *server)
         else
             server_wait(server, &waiting, true);
     }
-    output_drain_fds();
+    take_streams();
     reply_output(session);
     if (status == OMPRMA_OK)
         status = reply_flush(session);

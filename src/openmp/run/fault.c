@@ -11,6 +11,7 @@
 #include "openmp/abi/location.h"
 #include "openmp/device/devices.h"
 #include "openmp/device/owner.h"
+#include "openmp/run/iostream.h"
 #include "openmp/run/stray.h"
 #include "openmp/site/report.h"
 
@@ -53,14 +54,15 @@ static void others_words(uintptr_t address, const struct device *here, char word
 static void unmapped_words(const struct crash *crash, const char *text, omprma_addr_t address,
                            char words[WORDS_BYTES])
 {
+    const char *stream = iostream_advice((uintptr_t)address);
     if (!strstr(text, ": that is a host pointer ("))
         return;
-    if (strstr(text, "(code of "))
+    if (stream)
+        snprintf(words, WORDS_BYTES, ", of a stream of C++, which regions cannot use: %s", stream);
+    else if (strstr(text, "(code of "))
         snprintf(words, WORDS_BYTES,
                  ": functions of the program are elsewhere on a device: put this one between "
                  "'declare target' and its end, and take its address in the region");
-    else if (strstr(text, "(variables of libstdc++"))
-        snprintf(words, WORDS_BYTES, ", which regions do not have: print by printf");
     else if (strstr(text, "(variables of lib"))
         snprintf(words, WORDS_BYTES, ", which regions do not have");
     else if (stray_words(crash, (uintptr_t)address, text, words, WORDS_BYTES))
