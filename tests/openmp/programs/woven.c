@@ -5,7 +5,7 @@
  * the host before 19: with them libomp crashes, with LLVM's local device too. */
 #include "check.h"
 
-enum { NUMBERS = 6, HELD = 4, SLOTS = 40, LARGE = 5000, STEPS = 150, ROUNDS = 6 };
+enum { NUMBERS = 6, HELD = 4, SLOTS = 40, LARGE = 5000, STEPS = 150, ROUNDS = 4 };
 enum { MODULUS = 1000003 };
 
 struct values {
