@@ -15,7 +15,7 @@
 #include "control/shm/arena.h"
 #include "control/shm/copier.h"
 
-enum { SPLIT_LEAST = 1 << 20 /* bytes: a thread is awake within a fraction of that */ };
+enum { SPLIT_LEAST = 2 << 20 /* bytes: less may lie in the caches of one processor */ };
 
 struct split {
     const struct arena *arena;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "control/shm/split.h"
 #include "tests/unit/core_fixture.h"
 
 enum { BYTES = 3 << 20, PAGE = 4096, MIDDLE = 64 << 10 };
@@ -109,7 +110,7 @@ TEST(copies_keep_the_order_of_the_queue)
 
 /* ---- a thread helps ---- */
 
-enum { LARGE = 9 << 20, HELP_LEAST = 1 << 20 };
+enum { LARGE = 9 << 20, HELP_LEAST = SPLIT_LEAST };
 
 static void begin_large(void)
 {
