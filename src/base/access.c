@@ -2,9 +2,9 @@
 /*
  * access.c: /proc/self/maps says what may be done where. To read it takes longer than a transfer of
  * many kilobytes, so what it said is kept. It may be out of date, so the kernel is asked for pages
- * as well, as a copy would ask; if one is refused the file is read again, and if the file did not
- * know of them that is enough. Only the kernel knows
- * whether files have pages: of a file that is shared and written to it is asked for all of them.
+ * as well, as a copy would ask. If it refuses one, the file is read again. If it grants all of a
+ * short range that the file did not have, that is enough. Only the kernel knows whether files have
+ * pages: of a file that is shared and written to it is asked for all of them.
  */
 #define _GNU_SOURCE
 #include "base/access.h"

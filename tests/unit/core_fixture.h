@@ -383,6 +383,22 @@ static inline struct device *core_device(int number)
     return runtime_get()->devices[number];
 }
 
+/* Its worker is lost to the program. */
+static inline void core_lose(int number)
+{
+    runtime_lock(runtime_get());
+    peer_lose(core_device(number)->peer, "it was a test");
+    runtime_unlock(runtime_get());
+}
+
+/* The end where the first worker was lost. */
+static inline void core_end_lost(omprma_queue_t *queue)
+{
+    omprma_queue_destroy(queue);
+    core_let_go(0);
+    core_stop();
+}
+
 /* The end of a test that did well: so must what it has left in queues of devices that are there. */
 static inline void core_end(void)
 {

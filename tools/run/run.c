@@ -34,8 +34,7 @@ static const struct argp_option options[] = {
      HELP_DIAGNOSTICS},
     {"tag-output", KEY_TAG_OUTPUT, NULL, 0,
      "Mark each line that a worker prints. It begins with [worker 3 on node1]; lines without a "
-     "mark "
-     "are the program's own, and an mpirun that omprma-run starts marks those of its ranks",
+     "mark are the program's own, and an mpirun that omprma-run starts marks those of its ranks",
      HELP_DIAGNOSTICS},
     {"dry-run", KEY_DRY_RUN, NULL, 0,
      "Print command lines that do the same, and end. They are mpirun's, or of --transport direct",

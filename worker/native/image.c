@@ -155,15 +155,15 @@ const char *image_kernel_name(uint64_t address)
 /* Kernels that all devices have, and that come with no image. */
 static const struct own_kernel {
     const char *name;
-    void (*call)(uint64_t, uint64_t, uint64_t, uint64_t);
-} own_kernels[] = {{OMPRMA_SYMBOL_STAND_IN, stand_in_place},
-                   {OMPRMA_SYMBOL_VARIABLES, variables_serve}};
+    void (*code)(void); /* whatever its parameters */
+} own_kernels[] = {{OMPRMA_SYMBOL_STAND_IN, (void (*)(void))stand_in_place},
+                   {OMPRMA_SYMBOL_VARIABLES, (void (*)(void))variables_serve}};
 
 static const struct own_kernel *own_kernel_find(const char *name, uint64_t address)
 {
     for (size_t i = 0; i < sizeof(own_kernels) / sizeof(own_kernels[0]); i++)
         if (name ? strcmp(name, own_kernels[i].name) == 0
-                 : (uintptr_t)own_kernels[i].call == address)
+                 : (uintptr_t)own_kernels[i].code == address)
             return &own_kernels[i];
     return NULL;
 }
@@ -469,7 +469,7 @@ static omprma_status_t symbol_find(const struct image *image, const char *name, 
     uint64_t there;
 
     if (own) {
-        *address = (void *)(uintptr_t)own->call;
+        *address = (void *)(uintptr_t)own->code;
         *kept = own->name;
         return OMPRMA_OK;
     }

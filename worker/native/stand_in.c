@@ -70,9 +70,8 @@ static int jump_write(uint64_t address, uint64_t function)
     return 0;
 }
 
-void stand_in_place(uint64_t result, uint64_t address, uint64_t function, uint64_t none)
+void stand_in_place(uint64_t result, uint64_t address, uint64_t function)
 {
-    (void)none;
     const uint64_t page = ~(uint64_t)(PAGE_BYTES - 1);
     pthread_mutex_lock(&taken.lock);
     int error = page_take(address & page);

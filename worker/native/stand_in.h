@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* The kernel OMPRMA_SYMBOL_STAND_IN of omprma.h, which has three words. */
-void stand_in_place(uint64_t result, uint64_t address, uint64_t function, uint64_t none);
+/* The kernel OMPRMA_SYMBOL_STAND_IN of omprma.h. */
+void stand_in_place(uint64_t result, uint64_t address, uint64_t function);
 
 #endif

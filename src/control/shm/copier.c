@@ -84,7 +84,8 @@ static void turn(struct copier *copier, struct copying *copy)
     if (copy->left)
         return;
     finish(copy, status);
-    copier->tell(copier->data);
+    if (copier->tell)
+        copier->tell(copier->data);
 }
 
 static void *copy_all(void *data)

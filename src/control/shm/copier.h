@@ -41,7 +41,7 @@ struct copier {
     bool made, ends;
     unsigned processors;      /* that it may use, */
     unsigned rests, passed;   /* copies that it does not help with, because it came late; so far */
-    void (*tell)(void *data); /* a copy is over; any thread may be in it */
+    void (*tell)(void *data); /* a copy is over; any thread may be in it. NULL: nobody waits */
     void *data;
 };
 

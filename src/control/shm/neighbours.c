@@ -156,12 +156,6 @@ static void neighbours_abandon(struct datapath *path, struct transfer *transfer)
     forget(path, moving_of(transfer));
 }
 
-/* Who has a transfer looks until it is over. */
-static void say_nothing(void *data)
-{
-    (void)data;
-}
-
 static void neighbours_destroy(struct datapath *path)
 {
     struct neighbours *self = (struct neighbours *)path;
@@ -191,7 +185,7 @@ omprma_status_t neighbours_create(struct datapath **path)
         .abandon = neighbours_abandon,
         .destroy = neighbours_destroy,
     };
-    copier_begin(&self->copier, say_nothing, NULL);
+    copier_begin(&self->copier, NULL, NULL); /* who has a transfer looks until it is over */
     *path = &self->base;
     return OMPRMA_OK;
 }

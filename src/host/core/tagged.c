@@ -2,6 +2,7 @@
 /* tagged.c: mark and line lie behind each other, so that one call prints both. */
 #include "host/core/tagged.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,23 +12,30 @@ static void print(struct tagged *line, FILE *stream)
     line->bytes = 0;
 }
 
+/* False: no memory. */
+static bool make_room(struct tagged *line, size_t bytes)
+{
+    char *longer;
+
+    if (bytes <= line->room)
+        return true;
+    longer = realloc(line->text, 2 * bytes);
+    if (!longer)
+        return false;
+    line->text = longer;
+    line->room = 2 * bytes;
+    return true;
+}
+
 static void append(struct tagged *line, FILE *stream, const char *text, size_t bytes)
 {
-    size_t wanted = line->bytes + bytes;
-    char *longer = line->text;
-
-    if (wanted > line->room)
-        longer = realloc(line->text, 2 * wanted);
-    if (!longer) {
+    if (!make_room(line, line->bytes + bytes)) {
         print(line, stream);
         fwrite(text, 1, bytes, stream);
         return;
     }
-    if (wanted > line->room)
-        line->room = 2 * wanted;
-    line->text = longer;
     memcpy(line->text + line->bytes, text, bytes);
-    line->bytes = wanted;
+    line->bytes += bytes;
 }
 
 void tagged_print(struct tagged *line, const char *mark, FILE *stream, const char *text,

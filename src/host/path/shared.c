@@ -2,7 +2,7 @@
 /*
  * shared.c: within a host, the program copies to a worker's arena or from it, where it has mapped
  * that (control/shm/arena.h). Neither the worker nor MPI has a part in it. Of a large transfer each
- * look at its queue copies a piece, so that other queues get on.
+ * look at its queue copies a piece, so that other queues get on. A thread helps (split.h).
  */
 #include "control/shm/split.h"
 #include "host/path/path.h"

@@ -102,11 +102,8 @@ void *omp_get_mapped_ptr(const void *host, int number)
         return (void *)host;
     if (choice == CHOICE_FAILED)
         return NULL;
-    bool right = placement_give("omp_get_mapped_ptr") &&
-                 (!variables_have(device->space, host) ||
-                  placement_end("the program asks for the device address of a variable on devices "
-                                "(declare target)"));
-    omprma_addr_t address = right ? address_of(device, host) : 0;
+    omprma_addr_t address =
+        variables_give(device->space, host, "omp_get_mapped_ptr") ? address_of(device, host) : 0;
     device_leave();
     return (void *)(uintptr_t)address;
 }

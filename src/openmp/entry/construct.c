@@ -214,10 +214,7 @@ static bool construct_prepare(const struct construct *construct)
         right = variables_are_ready(construct);
     for (int i = 0; i < maps->count && right; i++)
         if (maps->types[i] & MAP_RETURN_PARAM)
-            right = placement_give("use_device_ptr") &&
-                    (!variables_have(device_of_site(0)->space, maps->begins[i]) ||
-                     placement_end("the program asks for the device address of a variable on "
-                                   "devices (declare target)"));
+            right = variables_give(device_of_site(0)->space, maps->begins[i], "use_device_ptr");
     return right;
 }
 

@@ -8,19 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool words_add_image(struct words *words, const uint64_t *places, uint64_t bytes)
-{
-    struct image_place *longer =
-        reallocarray(words->places, words->image_count + 1, sizeof(*longer));
-    if (!longer)
-        return false;
-    words->places = longer;
-    longer += words->image_count++;
-    longer->bytes = bytes;
-    memcpy(longer->at, places, (size_t)words->sites * sizeof(*places));
-    return true;
-}
-
 /* With `more` zeroed items of so many bytes. */
 static bool grow(void *list, size_t count, size_t more, size_t bytes)
 {
@@ -30,6 +17,16 @@ static bool grow(void *list, size_t count, size_t more, size_t bytes)
         return false;
     memset(longer + count * bytes, 0, more * bytes);
     *place = longer;
+    return true;
+}
+
+bool words_add_image(struct words *words, const uint64_t *places, uint64_t bytes)
+{
+    if (!grow(&words->places, words->image_count, 1, sizeof(*words->places)))
+        return false;
+    struct image_place *place = &words->places[words->image_count++];
+    place->bytes = bytes;
+    memcpy(place->at, places, (size_t)words->sites * sizeof(*places));
     return true;
 }
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct offer {
-    bool has;         /* of what the construct writes no site has more */
+    bool has;         /* no site has more of the construct's own data, see placement.c */
     bool busy;        /* regions are under way there; */
     int64_t wait_ns;  /* until they are done, */
     int64_t idle_ns;  /* or since when there have been none */

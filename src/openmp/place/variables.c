@@ -314,13 +314,17 @@ static bool is_variable(const struct mapped *mapped)
     return mapped && mapped->variable;
 }
 
-bool variables_have(struct space *space, const void *address)
+bool variables_give(struct space *space, const void *address, const char *how)
 {
     struct mapped *mapped;
+    if (!placement_give(how))
+        return false;
     pthread_mutex_lock(&space->lock);
     mapping_find(&space->mapping, (uintptr_t)address, 1, &mapped);
+    bool variable = is_variable(mapped);
     pthread_mutex_unlock(&space->lock);
-    return is_variable(mapped);
+    return !variable || placement_end("the program asks for the device address of a variable on "
+                                      "devices (declare target)");
 }
 
 bool variables_are_pointed_to(struct space *space, const struct maps *maps)

@@ -28,8 +28,9 @@ bool variables_prepare(const char **why);
 /* Does a pointer of the list that is no variable lead to one? Takes the space's lock. */
 bool variables_are_pointed_to(struct space *space, const struct maps *maps);
 
-/* Does the address lie in one? Takes the space's lock. */
-bool variables_have(struct space *space, const void *address);
+/* The program asks for the device address of `address`, by `how`: placement_give(), and that of a
+ * variable ends placement in any case. Takes the space's lock. Blocks: as placement_end(). */
+bool variables_give(struct space *space, const void *address, const char *how);
 
 /* Before the construct's maps are entered: the work's site has all that was written, the table says
  * where its variables are, and what attached pointers in them lead to is used by a region. The

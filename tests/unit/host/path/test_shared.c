@@ -167,16 +167,12 @@ TEST(a_lost_worker_is_left_by_the_thread)
         begin_large();
         assert_ok(omprma_retrieve(queue, to, there, LARGE)); /* a piece of it at least */
         kernel_nap((uint64_t)i * 20);
-        runtime_lock(runtime_get());
-        peer_lose(core_device(0)->peer, "it was a test");
-        runtime_unlock(runtime_get());
+        core_lose(0);
         memset(to, 3, LARGE);
         kernel_nap(500);
         assert_all(to, LARGE, 3);
         assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
-        omprma_queue_destroy(queue);
-        core_let_go(0);
-        core_stop();
+        core_end_lost(queue);
     }
     free(to);
 }
@@ -366,14 +362,10 @@ TEST(a_lost_worker_is_left)
 {
     begin(&(struct core_options){.delay = 1});
     assert_ok(omprma_retrieve(queue, back, there, BYTES)); /* a piece of it at least */
-    runtime_lock(runtime_get());
-    peer_lose(core_device(0)->peer, "it was a test");
-    runtime_unlock(runtime_get());
+    core_lose(0);
     memset(back, 3, BYTES);
     assert_int_equal(core_device(0)->mapped.count, 0); /* its memory is not kept */
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
     assert_all(back, BYTES, 3);
-    omprma_queue_destroy(queue);
-    core_let_go(0);
-    core_stop();
+    core_end_lost(queue);
 }

@@ -188,25 +188,18 @@ TEST(memory_that_is_gone_fails_the_queue)
 /* What is under way is left when its device is lost: its memory is not used from then on. */
 TEST(a_lost_worker_is_left)
 {
-    struct runtime *runtime;
-
     for (int i = 0; i < 20; i++) {
         begin(&(struct core_options){.delay = 1});
-        runtime = runtime_get();
         for (int k = 0; k < 10; k++)
             assert_ok(omprma_retrieve(queue, back, there, BYTES / 2));
         kernel_nap((uint64_t)i * 20);
-        runtime_lock(runtime);
-        peer_lose(core_device(0)->peer, "it was a test");
-        assert_int_equal(runtime->copying, 0);
-        runtime_unlock(runtime);
+        core_lose(0);
+        assert_int_equal(runtime_get()->copying, 0);
         memset(back, 3, BYTES);
         kernel_nap(500);
         assert_all(back, BYTES, 3);
         assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
-        omprma_queue_destroy(queue);
-        core_let_go(0);
-        core_stop();
+        core_end_lost(queue);
     }
 }
 

@@ -36,7 +36,7 @@ static int call(uint64_t address)
 static uint64_t place(uint64_t address, int (*function)(void))
 {
     uint64_t result = 1234;
-    stand_in_place((uint64_t)(uintptr_t)&result, address, address_of(function), 0);
+    stand_in_place((uint64_t)(uintptr_t)&result, address, address_of(function));
     return result;
 }
 
