@@ -210,7 +210,10 @@ static bool match_trace(struct verdict *found, const char *line)
     if ((strncmp(line, "[mpiexec@", 9) != 0 && strncmp(line, "[proxy:", 7) != 0) || !what)
         return false;
     found->kind = VERDICT_OTHER;
-    words_flatten(what + 3, found->detail, sizeof(found->detail));
+    bool early = strstr(what, "assert (!closed) failed") != NULL;
+    words_flatten(early ? "a process ended at its start, before mpiexec could see how; run with -v"
+                        : what + 3,
+                  found->detail, sizeof(found->detail));
     return true;
 }
 

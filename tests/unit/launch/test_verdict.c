@@ -589,6 +589,11 @@ TEST(hydra)
             "[mpiexec@vm] match_arg (lib/utils/args.c:166): unrecognized argument nonsense\n"
             "[mpiexec@vm] main (ui/mpich/mpiexec.c:149): error parsing parameters\n",
             "mpirun: unrecognized argument nonsense");
+    word_of(&launcher_hydra,
+            "[mpiexec@vm] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed\n"
+            "[mpiexec@vm] main (ui/mpich/mpiexec.c:325): process manager error waiting for "
+            "completion\n",
+            "mpirun: a process ended at its start, before mpiexec could see how; run with -v");
     word_of(
         &launcher_hydra,
         "[1795778897.098424] [n3:56   :0]            sock.c:334  UCX  ERROR   connect(fd=29, "
