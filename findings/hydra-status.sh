@@ -19,7 +19,7 @@ job() { # SCRIPT
 }
 
 # shellcheck disable=SC2016
-saw job '[ "$PMI_RANK" = 0 ] || kill -9 $$; sleep 1'
+saw job '[ "$PMI_RANK" = 0 ] || { sleep 0.5; kill -9 $$; }; sleep 1'
 expect '^\[mpiexec@[^]]*\] Exit codes: \[[^]]*\] [09],9$'
 expect '^mpiexec ends with 9$'
 # shellcheck disable=SC2016
