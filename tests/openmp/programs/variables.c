@@ -1,9 +1,9 @@
-/* test: tier=all from=19
+/* test: tier=all flags14=-mllvm;-openmp-opt-disable flags16=-mllvm;-openmp-opt-disable
  * Variables on devices that regions write (declare target, static), compared with a model: bytes
  * and words side by side, which regions without an order write at the same time; static ones of
  * functions; a pointer to one of them. Regions that touch the same are put in order by dependences,
- * others are not; update directives write and read them, too. Arguments: first seed, seeds. In the
- * taskwait of 16's libomp it waits for ever, with LLVM's local device too.
+ * others are not; update directives write and read them, too. Arguments: first seed, seeds. LLVM's
+ * pass for OpenMP has static variables begin anew (14) and volatile ones keep their value (16).
  */
 #include "check.h"
 
