@@ -132,10 +132,15 @@ def zsh_value(option):
     return ("::" if option.optional else ":") + re.sub(r"[^A-Za-z0-9|,=]", " ", option.argument).lower() + ":" + action
 
 
+def zsh_text(text):
+    """A description in the brackets of _arguments, within single quotes."""
+    return re.sub(r"[\[\]\\]", r"\\\g<0>", text).replace("'", "'\\''")
+
+
 def zsh(program):
     lines = []
     for option in program.options:
-        text = brief(option).replace("'", "'\\''")
+        text = zsh_text(brief(option))
         long = f"--{option.name}" + ("=-" if option.optional else "=" if option.argument else "")
         names = [long] + ([option.short + ("+" if option.argument else "")] if option.short else [])
         left_out = " ".join(option.names())
@@ -189,7 +194,7 @@ def fish(program):
         condition = " -n 'not __omprma_started'"
     for option in program.options:
         short = f" -s '{option.short[1:]}'" if option.short else ""
-        text = brief(option).replace("'", "\\'")
+        text = re.sub(r"['\\]", r"\\\g<0>", brief(option))
         value = "" if option.optional else fish_value(option)
         lines.append(f"complete -c {program.name}{condition}{short} -l {option.name} {value} -d '{text}'".replace("  ", " "))
     return FISH % (program.name, program.name, "\n".join(lines))

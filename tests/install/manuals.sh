@@ -144,6 +144,26 @@ if command -v script >/dev/null; then
     expect 'omprma-perf --ops launch,sub' 'omprma-perf --ops launch,submit'
     expect 'omprma-perf --runtime ' auto llvm omprma
     expect 'omprma-info --os' 'omprma-info --osc'
+    # What a description may hold: nothing in it means something to a shell, or to zsh's own parser.
+    python3 - "$SOURCE_DIR/scripts" "$work/odd" <<'PYTHON'
+import pathlib, sys, types
+sys.path.insert(0, sys.argv[1])
+import completion
+def option(name, text):
+    return types.SimpleNamespace(name=name, short="", text=text, argument="", optional=False,
+                                 names=lambda: ["--" + name], words=lambda: ("", []))
+odd = [option("first", "Marks [worker 3 on node1] and \\it's so"), option("following", "Plain")]
+for name, text in completion.files([types.SimpleNamespace(name="oddly", options=odd)]).items():
+    file = pathlib.Path(sys.argv[2], name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+PYTHON
+    for shell in "${shells[@]}"; do
+        got=$(share=$work/odd "offered$shell" 'oddly --f')
+        for word in "Marks \[worker 3 on node1\] and \\\\it's so" --following; do
+            grep -q -- "$word" <<<"$got" || complain "completion by ${shell#_}: no \"$word\" in: $got"
+        done
+    done
 else
     echo 'no script (bsdutils): the completion is not tried'
 fi
