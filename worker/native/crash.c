@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "base/kernel_name.h"
+#include "base/log.h"
 #include "base/peek.h"
 #include "worker/native/image.h"
 #include "worker/native/misaligned.h"
@@ -53,10 +54,13 @@ struct guard {
 #define IN_THREAD static _Thread_local __attribute__((tls_model("initial-exec")))
 IN_THREAD struct crash_slot *own_slot;
 IN_THREAD struct guard *volatile own_guard;
+IN_THREAD volatile sig_atomic_t describing; /* this thread's crash */
 
 static struct crash_slot *_Atomic slots;
 static _Atomic uint64_t entered; /* kernels entered so far */
 static void (*wake_service)(void);
+static pid_t worker;       /* the process whose kernels these are */
+static atomic_bool forked; /* this is a process that a kernel has forked */
 
 /* ---- description, async-signal-safe ---- */
 
@@ -235,9 +239,11 @@ static struct crash_slot *latest_slot(const void *owner)
 
 /* The slot of the kernel that a fault or exit on this thread belongs to, NULL if it is not a
  * kernel's. A thread of ours answers for itself: a fault of the service thread is no kernel's and
- * must not park it. */
+ * must not park it. Nor is that of a process that a kernel has forked. */
 static struct crash_slot *slot_of_thread(uint64_t pc, uint64_t sp)
 {
+    if (getpid() != worker)
+        return NULL;
     if (own_slot)
         return atomic_load(&own_slot->entry) ? own_slot : NULL;
     const void *owner = owner_of_code(pc, sp);
@@ -309,11 +315,13 @@ static void on_fault(int number, siginfo_t *info, void *context)
                                              (uint64_t)at->uc_mcontext.gregs[REG_RSP]);
     struct crash *crash;
     struct words words;
-    if (!slot) {
+    /* What the description needs may have been overwritten by the kernel, too. */
+    if (!slot || describing) {
         take_default(number, info);
         errno = saved_errno;
         return;
     }
+    describing = true;
     if (claim(slot, &crash, &words)) {
         text_add(&words, number == SIGABRT ? " called abort" : " crashed");
         crash->scene.verb_end = words.at;
@@ -324,16 +332,20 @@ static void on_fault(int number, siginfo_t *info, void *context)
         }
         publish(crash);
     }
+    describing = false;
     park();
 }
 
-/* Of the kernel that called exit(). */
-static void __attribute__((noreturn)) end_kernel(struct crash_slot *slot, int code)
+/* Of the kernel that called `function`, such as "exit". */
+static void __attribute__((noreturn))
+end_kernel(struct crash_slot *slot, const char *function, int code)
 {
     struct crash *crash;
     struct words words;
     if (claim(slot, &crash, &words)) {
-        text_add(&words, code < 0 ? " called exit(-" : " called exit(");
+        text_add(&words, " called ");
+        text_add(&words, function);
+        text_add(&words, code < 0 ? "(-" : "(");
         text_add_number(&words, code < 0 ? -(uint64_t)(int64_t)code : (uint64_t)code, 10);
         text_add(&words, ")");
         crash->scene.verb_end = words.at;
@@ -342,19 +354,34 @@ static void __attribute__((noreturn)) end_kernel(struct crash_slot *slot, int co
     park();
 }
 
-/* In place of the C library's: omprma-worker exports it, and images find it first. The library's
- * own holds a lock while handlers run (glibc from 2.41 on), in which one kernel would be parked and
- * the next one, of another device, wait for ever. */
+/* In place of the C library's: omprma-worker exports them, and images find them first. The
+ * library's own exit() holds a lock while handlers run (glibc from 2.41 on), in which one kernel
+ * would be parked and the next one, of another device, wait for ever. */
 __attribute__((visibility("default"))) void exit(int code)
 {
     struct crash_slot *slot = slot_of_thread((uint64_t)(uintptr_t)__builtin_return_address(0),
                                              (uint64_t)(uintptr_t)__builtin_frame_address(0));
     void (*others)(int);
     if (slot)
-        end_kernel(slot, code);
+        end_kernel(slot, "exit", code);
     others = (void (*)(int))dlsym(RTLD_NEXT, "exit");
     others(code);
     __builtin_unreachable();
+}
+
+void crash_ended(const void *caller, const void *frame, const char *function, int code)
+{
+    uint64_t pc = (uint64_t)(uintptr_t)caller, offset;
+    struct crash_slot *slot =
+        image_offset(pc, &offset) ? slot_of_thread(pc, (uint64_t)(uintptr_t)frame) : NULL;
+
+    if (slot)
+        end_kernel(slot, function, code);
+}
+
+bool crash_thread_in_kernel(void)
+{
+    return own_slot && atomic_load(&own_slot->entry);
 }
 
 /* What ends the process inside the C library, as errx() does, has not called the one above. */
@@ -366,7 +393,7 @@ static void on_process_exit(int code, void *unused)
         return;
     /* This handler is used up, and a kernel of another device may come here, too. */
     on_exit(on_process_exit, NULL);
-    end_kernel(slot, code);
+    end_kernel(slot, "exit", code);
 }
 
 /* ---- set-up ---- */
@@ -399,6 +426,11 @@ fail:
     return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a signal stack of %zu bytes", bytes);
 }
 
+static void note_fork(void)
+{
+    atomic_store(&forked, true);
+}
+
 omprma_status_t crash_install(void (*wake)(void))
 {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -406,6 +438,10 @@ omprma_status_t crash_install(void (*wake)(void))
     if (status)
         return status;
     wake_service = wake;
+    worker = getpid();
+    atomic_store(&forked, false);
+    if (pthread_atfork(NULL, NULL, note_fork))
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a handler of fork()");
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
     action.sa_sigaction = on_fault;
     sigemptyset(&action.sa_mask);
@@ -428,6 +464,13 @@ void crash_enter_kernel(uint64_t entry, struct crash *crash)
 
 void crash_leave_kernel(void)
 {
+    /* It would go on as a second worker, with the connections of the first. */
+    if (atomic_load_explicit(&forked, memory_order_relaxed)) {
+        log_write(LOG_WARNING,
+                  "a process that a region has forked came to the region's end; end it "
+                  "there by _exit(), or start programs by posix_spawn()");
+        _exit(EXIT_FAILURE);
+    }
     if (own_slot)
         atomic_store_explicit(&own_slot->entry, 0, memory_order_release);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * crash.h: what happens when device code goes wrong. SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and
- * exit() inside a kernel (on any thread of it) do not end the worker: the faulting thread is parked
+ * crash.h: what happens when device code goes wrong. SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT,
+ * exit(), _exit(), _Exit() and quick_exit() inside a kernel (on any thread of it), and
+ * pthread_exit() on the thread that called it, do not end the worker: the faulting thread is parked
  * for ever, a description is kept for the kernel's device, which is lost, and other threads go on
- * answering. Outside a kernel and outside a guarded copy the signal's default action is taken.
- * Knows nothing of MPI.
+ * answering. Outside a kernel and outside a guarded copy the signal's default action is taken, and
+ * so it is where the kernel has overwritten what the description needs, and in processes that it
+ * has forked. Knows nothing of MPI.
  */
 #ifndef OMPRMA_WORKER_CRASH_H
 #define OMPRMA_WORKER_CRASH_H
@@ -46,9 +48,18 @@ omprma_status_t crash_thread(void);
  * or, where it is in none, of all. A thread of ours answers for itself: outside a kernel and a
  * guarded copy its fault takes the default action, so a broken service thread ends the worker at
  * once instead of leaving it silent. A thread that is not ours has no alternate stack: when it
- * overflows its own, the process ends. */
+ * overflows its own, the process ends. A forked process that comes to crash_leave_kernel() ends
+ * there, with a line. */
 void crash_enter_kernel(uint64_t entry, struct crash *crash);
 void crash_leave_kernel(void);
+
+/* For functions that end a process or thread (endings.c), before they do: where `caller`, the code
+ * that called `function` with `code`, is an image's, the kernel of that call is described, its
+ * thread parked, and this does not return. `frame` is on the caller's stack. Async-signal-safe. */
+void crash_ended(const void *caller, const void *frame, const char *function, int code);
+
+/* True between enter and leave, on the thread that called them. */
+bool crash_thread_in_kernel(void);
 
 /* True once a kernel of the device has crashed; *text (NULL allowed) then is one line like
  * "kernel __omp_offloading_..._main_l7 crashed: segmentation fault at address 0x10 (pc image+0x1a)"

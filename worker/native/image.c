@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <xxhash.h>
 
 #include <omprma_private/variables.h>
@@ -110,9 +111,11 @@ static omprma_status_t kernel_remember(uint64_t address, const char *name, const
     struct kernel_table *table = atomic_load(&kernels);
     if (!table || 2 * (table->used + 1) > table->capacity) {
         size_t capacity = table ? 2 * table->capacity : 64;
+        /* Not on the heap, which kernels overwrite: crashes are described from it. */
         struct kernel_table *larger =
-            calloc(1, sizeof(*larger) + capacity * sizeof(larger->slots[0]));
-        if (!larger)
+            mmap(NULL, sizeof(*larger) + capacity * sizeof(larger->slots[0]),
+                 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (larger == MAP_FAILED)
             return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to remember a kernel");
         larger->capacity = capacity;
         larger->previous = table;

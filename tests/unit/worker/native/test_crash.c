@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_crash.c: faults in kernels are parked and described, others end the process as usual, and
  * guarded accesses come back. Each crash happens in a child process.
- * Covers: crash.c */
+ * Covers: crash.c, endings.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,7 +26,7 @@
 
 static const char kernels_source[] =
     "#include <pthread.h>\n#include <signal.h>\n#include <stdlib.h>\n#include <time.h>\n"
-    "#include <unistd.h>\n"
+    "#include <sys/wait.h>\n#include <unistd.h>\n"
     "volatile int zero;\n"
     "void reads_null(void) { (void)*(volatile int *)0x10; }\n"
     "void writes_far(void) { *(volatile int *)0x7000dead0000 = 1; }\n"
@@ -36,6 +38,10 @@ static const char kernels_source[] =
     "void aborts(void) { abort(); }\n"
     "void exits(void) { exit(3); }\n"
     "void exits_below(void) { exit(-1); }\n"
+    "void exits_now(void) { _exit(0); }\n"
+    "void Exits_now(void) { _Exit(4); }\n"
+    "void exits_quickly(void) { quick_exit(5); }\n"
+    "void ends_its_thread(void) { pthread_exit(0); }\n"
     "void waits(void) { for (;;) pause(); }\n"
     "int deep(volatile char *p) { volatile char b[4096]; b[0] = *p; return deep(b) + b[0]; }\n"
     "void recurses(void) { char c = 0; zero = deep(&c); }\n"
@@ -44,6 +50,13 @@ static const char kernels_source[] =
     "                                 pthread_join(t, 0); }\n"
     "void faults_in_team(void) { fork_join(reads_null); }\n"
     "void exits_in_team(void) { fork_join(exits); }\n"
+    "void others_end(void) { fork_join(ends_its_thread); reads_null(); }\n"
+    "static void in_fork(void (*f)(void), pid_t (*by)(void)) {\n"
+    "    int s; pid_t p = by(); if (!p) { f(); _exit(9); } waitpid(p, &s, 0); zero = s; }\n"
+    "void forks_exit(void) { in_fork(exits, fork); if (WEXITSTATUS(zero) == 3) reads_null(); }\n"
+    "void forks_exit_now(void) { in_fork(exits_now, fork); if (!zero) reads_null(); }\n"
+    "void vforks(void) { in_fork(exits_now, vfork); if (!zero) reads_null(); }\n"
+    "void forks_fault(void) { in_fork(writes_far, fork); if (zero) reads_null(); }\n"
     "static void later(void) { struct timespec t = {0, 300000000}; nanosleep(&t, 0); }\n"
     "static void fault_late(void) { later(); reads_null(); zero++; }\n"
     "static void exit_late(void) { later(); exits(); zero++; }\n"
@@ -141,6 +154,7 @@ static int in_child(void (*body)(const char *), const char *argument)
     if (!child) {
         setrlimit(RLIMIT_CORE, &(struct rlimit){0});
         alarm(30);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* parked threads take no other signal */
         if (pipe(wake_pipe) || crash_install(wake))
             _exit(95);
         body(argument);
@@ -190,6 +204,10 @@ static void describes_exit(void **state)
     (void)state;
     check_kernel("exits", "called exit(3)");
     check_kernel("exits_below", "called exit(-1)");
+    check_kernel("exits_now", "called _exit(0)");
+    check_kernel("Exits_now", "called _Exit(4)");
+    check_kernel("exits_quickly", "called quick_exit(5)");
+    check_kernel("ends_its_thread", "called pthread_exit(0)");
 }
 
 static void blames_the_kernel_of_foreign_threads(void **state)
@@ -197,6 +215,61 @@ static void blames_the_kernel_of_foreign_threads(void **state)
     (void)state;
     check_kernel("faults_in_team", "segmentation fault at address 0x10");
     check_kernel("exits_in_team", "called exit(3)");
+}
+
+/* Processes and threads of a kernel's own end as they like; what it does then is described. */
+static void lets_others_end(void **state)
+{
+    (void)state;
+    check_kernel("others_end", "segmentation fault at address 0x10");
+    check_kernel("forks_exit", "segmentation fault at address 0x10");
+    check_kernel("forks_exit_now", "segmentation fault at address 0x10");
+    check_kernel("vforks", "segmentation fault at address 0x10");
+    check_kernel("forks_fault", "segmentation fault at address 0x10");
+}
+
+static void come_back(const char *unused)
+{
+    int status;
+
+    (void)unused;
+    crash_enter_kernel(kernel_find("waits"), &crash);
+    pid_t child = fork();
+    crash_leave_kernel();
+    if (!child)
+        _exit(0);
+    _exit(waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 3);
+}
+
+static void ends_forks_that_come_back(void **state)
+{
+    (void)state;
+    int status = in_child(come_back, NULL);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), EXIT_FAILURE);
+}
+
+/* Where the description begins there is memory, but not much. */
+static void crash_without_room(const char *name)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE))
+        _exit(98);
+    crash_enter_kernel(kernel_find(name), (struct crash *)(void *)(pages + page - 16));
+    ((void (*)(void))(uintptr_t)kernel_find(name))();
+}
+
+static void ends_where_it_cannot_describe(void **state)
+{
+    (void)state;
+#ifndef __SANITIZE_ADDRESS__
+    int status = in_child(crash_without_room, "aborts");
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSEGV);
+    assert_int_equal(report->wakes, 0);
+#endif
 }
 
 /* Two devices, each with its own copy of the image. */
@@ -401,6 +474,9 @@ int main(void)
         cmocka_unit_test(describes_faults),
         cmocka_unit_test(describes_exit),
         cmocka_unit_test(blames_the_kernel_of_foreign_threads),
+        cmocka_unit_test(lets_others_end),
+        cmocka_unit_test(ends_forks_that_come_back),
+        cmocka_unit_test(ends_where_it_cannot_describe),
         cmocka_unit_test(finds_the_device_of_foreign_threads),
         cmocka_unit_test(keeps_the_first_of_several),
         cmocka_unit_test(leaves_other_faults_alone),
