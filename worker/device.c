@@ -6,12 +6,17 @@
  */
 #include "worker/device.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "control/shm/arena.h"
 #include "worker/map.h"
 #include "worker/worker.h"
 
@@ -82,6 +87,25 @@ static void close_shared(struct worker_device *device)
 
 /* ---- staging memory ---- */
 
+/* Puts a file behind it, which the program maps. Without one data goes by other paths. */
+static void share_staging(struct worker_device *device, void *memory)
+{
+    device->staging_file = arena_share(memory, STAGING_BYTES + PAGE, &device->staging_address);
+    if (device->staging_file >= 0)
+        return;
+    device->staging_address = (struct shm_address){0};
+    log_write(LOG_CHOICE, "the program cannot map staging memory of this worker: %s",
+              strerror(errno));
+}
+
+static void free_staging(struct worker_device *device, void *memory)
+{
+    munmap(memory, STAGING_BYTES + PAGE);
+    if (device->staging_address.pid)
+        close(device->staging_file);
+    device->staging_address = (struct shm_address){0};
+}
+
 static omprma_status_t make_staging(struct worker_device *device)
 {
     struct datapath *path = device->server->one_sided;
@@ -94,10 +118,12 @@ static omprma_status_t make_staging(struct worker_device *device)
                          "the worker has no %d MiB of memory to move "
                          "data of a device through",
                          STAGING_BYTES >> 20);
+    if (device->shares)
+        share_staging(device, memory);
     if (path && path->attach)
         status = path->attach(path, memory, STAGING_BYTES);
     if (status != OMPRMA_OK) {
-        munmap(memory, STAGING_BYTES + PAGE);
+        free_staging(device, memory);
         return status;
     }
     if (device->backend->pin)
@@ -118,7 +144,7 @@ void worker_device_end(struct worker_device *device)
         device->backend->unpin(device, device->staging);
     if (path && path->detach)
         path->detach(path, device->staging);
-    munmap(device->staging, STAGING_BYTES + PAGE);
+    free_staging(device, device->staging);
     device->staging = NULL;
 }
 
@@ -154,7 +180,8 @@ omprma_status_t worker_device_begin(struct worker_device *device, uint64_t arena
     description->regions = worker_device_is_touchable(device) || device->backend->region;
     description->arena = device->arena;
     description->arena_bytes = arena_bytes;
-    description->file = worker_device_file(device, device->arena);
+    description->file =
+        device->staging ? device->staging_address : worker_device_file(device, device->arena);
     description->staging = (uint64_t)(uintptr_t)device->staging;
     description->staging_bytes = device->staging_bytes;
     return OMPRMA_OK;

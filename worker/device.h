@@ -25,6 +25,9 @@ struct worker_device {
      * cannot be touched. Which part of it is used for what the application decides. NULL: none. */
     void *staging;
     uint64_t staging_bytes;
+    bool shares;                        /* the program may map staging memory, */
+    struct shm_address staging_address; /* which this opens then; pid 0: it has no file */
+    int staging_file;
     struct shared *shared;  /* memory of the program that is open here, where runs lie packed */
     bool lost;              /* a kernel has crashed: it runs nothing any more */
     int fault_code;         /* of its driver for that, 0: none */

@@ -189,6 +189,8 @@ static omprma_status_t make_gpu(const struct gpu_kind *kind, int index, int ordi
 
     device->server = &worker.server;
     device->index = (uint16_t)index;
+    device->shares =
+        settings->map_arenas && worker.head_bell; /* each can open what the other has */
     status = kind->make(device, ordinal, (uint64_t)worker.config.memory);
     if (status != OMPRMA_OK)
         return status;

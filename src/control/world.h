@@ -45,7 +45,8 @@ struct world_device {
     uint64_t memory_limit;
     uint64_t arena; /* base address of the first arena */
     uint64_t arena_bytes;
-    struct shm_address file; /* behind it, which others of the host can map; pid 0: there is none */
+    struct shm_address file; /* behind it or, where there is some, the staging memory; others of
+                              * the host can map that. pid 0: there is none */
     uint64_t staging;        /* memory of the worker through which its data goes; in the window */
     uint64_t staging_bytes;  /* 0: its memory is moved to and from directly */
 };

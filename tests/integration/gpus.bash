@@ -34,6 +34,11 @@ nothing_left() {
 gpus_work() {
     expect 0 '^right$' "$bin/omprma-run" -n 1 "$both" "$gpus" data
     nothing_left
+    # The program maps what it can: a native device's arena, and staging memory of GPUs.
+    expect 0 '^right$' "$bin/omprma-run" -v -n 1 "$both" "$gpus" data
+    if grep -q 'memory of [12] devices\? is shared' "$work/out"; then
+        echo "the staging memory of GPUs is not mapped" && cat "$work/out" && exit 1
+    fi
     expect 0 '^right$' "$bin/omprma-run" -n 2 "$both" --data two-sided "$gpus" data 2
     nothing_left
     expect 0 "device 1 .*Stand-in 0: kernel standin_fault: $1" \

@@ -35,7 +35,7 @@ struct core_options {
     enum config_data data;
     unsigned delay;      /* see null_path.h; 0: 3, to make none say CORE_NO_DELAY */
     uint64_t arena;      /* bytes of the first one */
-    bool shared;         /* first arenas are mapped by the program as well */
+    bool shared;         /* arenas and staging memory are mapped by the program as well */
     uint64_t memory;     /* bytes of a device */
     uint64_t piece;      /* OMPRMA_PIECE; 0: CORE_PIECE */
     uint64_t fail_start; /* of the application's one-sided path */
@@ -232,6 +232,7 @@ static inline void core_make_device(struct core_worker *worker, int index, int d
 
     device->server = &worker->server;
     device->index = (uint16_t)index;
+    device->shares = o->shared;
     if (!o->make_other || !o->make_other(device, (int)(worker - core.worker)))
         assert_ok(native_open(device, &options));
     assert_ok(worker_device_begin(device, o->arena ? o->arena : 8 << 20, &worker->about[index]));

@@ -29,6 +29,16 @@ void device_map(struct device *device, const struct shm_address *file, uint64_t 
                   strerror(errno));
 }
 
+static void map_first(struct device *device)
+{
+    const struct world_device *about = &device->about;
+
+    if (device_is_staged(device))
+        device_map(device, &about->file, about->staging, about->staging_bytes);
+    else
+        device_map(device, &about->file, about->arena, about->arena_bytes);
+}
+
 /* That of a GPU is not used where something else in the program has its addresses: the first block
  * asks for another. */
 static omprma_status_t take_first_arena(struct device *device)
@@ -71,7 +81,7 @@ omprma_status_t device_make(struct peer *peer, int index, const struct world_dev
     if (status == OMPRMA_OK)
         status = take_first_arena(device);
     if (status == OMPRMA_OK)
-        device_map(device, &about->file, about->arena, about->arena_bytes);
+        map_first(device);
     if (status != OMPRMA_OK) {
         device_free(device);
         return status;

@@ -53,7 +53,8 @@ struct paths {
     uint64_t rma_from[PATHS_DIRECTIONS];
     /* The same for up to OMPRMA_COPIED_SUBMIT bytes, which real transfers do not correct. */
     uint64_t small_rma_from[PATHS_DIRECTIONS];
-    bool shared; /* what is not in a message is copied by the program, where it has the arena */
+    bool shared; /* what is not in a message is copied by the program, where it has the arena, or
+                  * the staging memory */
     struct adapt_kind *adapt; /* what real transfers tell; NULL: the choice stays */
 
     /* What was measured. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * shared.c: within a host, the program copies to a worker's arena or from it, where it has mapped
- * that (control/shm/arena.h). Neither the worker nor MPI has a part in it. Of a large transfer each
- * look at its queue copies a piece, so that other queues get on. A thread helps (split.h).
+ * shared.c: within a host, the program copies to a worker's arena or staging memory, or from it,
+ * where it has mapped that (control/shm/arena.h). Neither the worker nor MPI has a part in it. Of a
+ * large transfer each look at its queue copies a piece, so that other queues get on. A thread helps
+ * (split.h).
  */
 #include "control/shm/split.h"
 #include "host/path/path.h"
@@ -13,6 +14,7 @@ static bool takes(const struct hop *hop)
     const struct hop_end *there = hop_there(hop);
 
     return hop_is_of_program(hop) && there->arena && there->device->paths.shared &&
+           (there->staged || !device_is_staged(there->device)) &&
            mapped_find(&there->device->mapped, there->at, hop->bytes);
 }
 

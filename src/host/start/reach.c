@@ -56,6 +56,22 @@ static omprma_status_t move_mapped(struct device *device, bool out, omprma_addr_
     return OMPRMA_OK;
 }
 
+/* By staging memory that this process has as well: paths.shared has pieces go so. */
+static omprma_status_t move_staged(struct device *device, bool out, omprma_addr_t there, char *here)
+{
+    omprma_queue_t *queue = NULL;
+    omprma_status_t status = omprma_queue_create(device->number, &queue);
+
+    device->paths.shared = true;
+    if (status == OMPRMA_OK)
+        status = out ? omprma_submit(queue, there, here, TRIAL_SURE)
+                     : omprma_retrieve(queue, here, there, TRIAL_SURE);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(queue);
+    omprma_queue_destroy(queue);
+    return status;
+}
+
 /* There, a look at it, and back into the second half of the memory. */
 static omprma_status_t carry(struct device *device, move_fn *move, omprma_queue_t *queue,
                              omprma_addr_t there, struct trial *trial, char *here)
@@ -113,7 +129,8 @@ static omprma_status_t try_peer(struct peer *peer, struct trial *trial, char *he
 
 static omprma_status_t try_mapped(struct device *device, struct trial *trial, char *here)
 {
-    omprma_status_t status = try_copies(device, move_mapped, trial, here);
+    omprma_status_t status =
+        try_copies(device, device_is_staged(device) ? move_staged : move_mapped, trial, here);
 
     device->paths.shared = status == OMPRMA_OK;
     if (status == OMPRMA_OK || device->lost)
@@ -128,6 +145,7 @@ static omprma_status_t try_mapped(struct device *device, struct trial *trial, ch
 static bool may_exchange(const struct device *from, const struct device *to)
 {
     return from->peer != to->peer && from->paths.shared && to->paths.shared &&
+           !device_is_staged(from) && !device_is_staged(to) &&
            peer_shares_host(from->peer, to->peer);
 }
 
