@@ -3,8 +3,8 @@
  * copy.c: when the host's memory is read and written. The driver reads and writes pinned memory
  * when the stream comes to the copy, so a host function, or another stream in front of an event,
  * may fill the source. Pageable sources it reads before cuMemcpyHtoDAsync() returns: small ones are
- * copied here, large ones are waited for. From cuMemcpyDtoHAsync() to pageable memory it returns
- * when the data is there. Synchronous copies wait for their stream before they read.
+ * read by the call, large ones are waited for. From cuMemcpyDtoHAsync() to pageable memory it
+ * returns when the data is there. Synchronous copies wait for their stream before they read.
  *
  * OpenMP's and OpenACC's runtimes keep what they copy from, and do not look at what they copy to,
  * until they have synchronised. omprma-run says so for their programs, and then nothing is copied
@@ -26,7 +26,7 @@
 #include "cuda/memory.h"
 #include "cuda/result.h"
 
-/* Largest pageable source that is copied rather than waited for. */
+/* Largest pageable source that is read by the call; larger ones are waited for. */
 enum { COPIED_MOST = 1 << 20 };
 
 /* ---- host to device ------------------------------------------------------------------------- */
@@ -48,32 +48,6 @@ static bool program_keeps(void)
     return sources_kept;
 }
 
-static void copied_free(void *data, omprma_status_t status)
-{
-    (void)status;
-    free(data);
-}
-
-static omprma_status_t submit_copied(struct stream *stream, CUdeviceptr to, const void *from,
-                                     size_t bytes, bool *wait)
-{
-    void *copied = malloc(bytes);
-
-    if (!copied) {
-        *wait = true;
-        return omprma_submit(stream->queue, to, from, bytes);
-    }
-    memcpy(copied, from, bytes);
-    omprma_status_t status = omprma_submit(stream->queue, to, copied, bytes);
-    if (status == OMPRMA_OK)
-        status = omprma_queue_notify(stream->queue, copied_free, copied);
-    if (status != OMPRMA_OK) { /* nothing may read it any more */
-        omprma_queue_synchronize(stream->queue);
-        free(copied);
-    }
-    return status;
-}
-
 CUresult copy_to_device(struct stream *stream, CUdeviceptr to, const void *from, size_t bytes,
                         bool *wait)
 {
@@ -83,10 +57,10 @@ CUresult copy_to_device(struct stream *stream, CUdeviceptr to, const void *from,
         return CUDA_ERROR_INVALID_VALUE;
     if (*wait || (!program_keeps() && host_memory_is_pinned(from, bytes))) {
         status = omprma_submit_in_turn(stream->queue, to, from, bytes);
-    } else if (program_keeps() || bytes <= OMPRMA_COPIED_SUBMIT) {
+    } else if (program_keeps()) {
         status = omprma_submit(stream->queue, to, from, bytes);
     } else if (bytes <= COPIED_MOST) {
-        status = submit_copied(stream, to, from, bytes, wait);
+        status = omprma_submit_copied(stream->queue, to, from, bytes);
     } else {
         *wait = true;
         status = omprma_submit(stream->queue, to, from, bytes);

@@ -4,8 +4,9 @@
  * waits for. Where the program itself has to move a signal on, the attendant waits for that, so
  * that the copy does not stand in the way of others.
  *
- * Copies to a GPU that wait for nothing let their signal go at once (lanes.h): small ones are
- * copied here. A source that something before the copy may still write is read in its turn.
+ * Copies to a GPU that wait for nothing let their signal go at once (lanes.h): the sources of small
+ * ones are read by the call. A source that something before the copy may still write is read in its
+ * turn.
  */
 #include "hsa/copy.h"
 
@@ -24,7 +25,8 @@
 #include "hsa/operations.h"
 #include "hsa/result.h"
 
-/* Largest source that is copied. Plugins of LLVM copy less than this by blocks of their own. */
+/* Largest source that is read by the call. Plugins of LLVM copy less than this by blocks of their
+ * own. */
 enum { COPIED_MOST = 1 << 20 };
 
 static omprma_addr_t number_of(const void *address)
@@ -94,17 +96,11 @@ static void copy_here(const struct copy *copy)
 /* Reads the source before it returns. */
 static omprma_status_t submit_now(struct lane *lane, const struct copy *copy)
 {
-    const void *from = copy->from;
+    omprma_addr_t to = number_of(copy->to);
 
     if (copy->shaped)
-        return omprma_submit_strided(lane->queue, number_of(copy->to), from, &copy->shape);
-    if (copy->bytes > OMPRMA_COPIED_SUBMIT) {
-        void *kept = lane_keep(lane, copy->bytes);
-        if (!kept)
-            return OMPRMA_ERR_HOST_MEMORY;
-        from = memcpy(kept, from, copy->bytes);
-    }
-    return omprma_submit(lane->queue, number_of(copy->to), from, copy->bytes);
+        return omprma_submit_strided(lane->queue, to, copy->from, &copy->shape);
+    return omprma_submit_copied(lane->queue, to, copy->from, copy->bytes);
 }
 
 static bool is_early(const struct copy *copy, const struct needs *needs)

@@ -72,7 +72,6 @@ static omprma_status_t lane_make(struct lanes *lanes, struct lane **lane)
     }
     made->lanes = lanes;
     atomic_store(&made->references, 1);
-    SLIST_INIT(&made->kept);
     LIST_INSERT_HEAD(&lanes->all, made, link);
     *lane = made;
     return OMPRMA_OK;
@@ -86,22 +85,10 @@ omprma_status_t lane_open(struct lanes *lanes, struct lane **lane)
     return status;
 }
 
-static void kept_free(struct kept_list *list)
-{
-    struct kept *kept = NULL;
-
-    while ((kept = SLIST_FIRST(list))) {
-        SLIST_REMOVE_HEAD(list, link);
-        free(kept);
-    }
-}
-
 static void lane_drop(struct lane *lane)
 {
-    if (atomic_fetch_sub(&lane->references, 1) == 1) {
-        kept_free(&lane->kept);
+    if (atomic_fetch_sub(&lane->references, 1) == 1)
         free(lane);
-    }
 }
 
 void lane_close(struct lane *lane)
@@ -301,21 +288,6 @@ void lane_issued(struct lane *lane)
 
 /* ---- ends ----------------------------------------------------------------------------------- */
 
-enum { KEPT_MOST = 16 << 20 }; /* bytes that wait for somebody to tell of their end */
-
-void *lane_keep(struct lane *lane, size_t bytes)
-{
-    struct kept *kept = malloc(sizeof(*kept) + bytes);
-
-    if (!kept)
-        return NULL;
-    if (lane->kept_bytes >= KEPT_MOST)
-        lane_tell(lane, NULL, NULL, NULL);
-    SLIST_INSERT_HEAD(&lane->kept, kept, link);
-    lane->kept_bytes += bytes;
-    return kept->bytes;
-}
-
 static void operation_over(void *data, omprma_status_t status)
 {
     struct operation *operation = data;
@@ -327,7 +299,6 @@ static void operation_over(void *data, omprma_status_t status)
     if (operation->over)
         operation->over(operation, status);
     signal_arrived(&operation->arrival, status != OMPRMA_OK);
-    kept_free(&operation->kept);
     lane_drop(lane);
 }
 
@@ -337,18 +308,12 @@ static void operation_notified(void *data, omprma_status_t status)
     free(data);
 }
 
-/* Moves what the lane keeps to the operation. */
 static void operation_begin(struct operation *operation, struct lane *lane,
                             void (*over)(struct operation *operation, omprma_status_t status),
                             void *data)
 {
-    *operation = (struct operation){.lane = lane,
-                                    .number = atomic_load(&lane->issued),
-                                    .kept = lane->kept,
-                                    .over = over,
-                                    .data = data};
-    SLIST_INIT(&lane->kept);
-    lane->kept_bytes = 0;
+    *operation = (struct operation){
+        .lane = lane, .number = atomic_load(&lane->issued), .over = over, .data = data};
     atomic_fetch_add(&lane->references, 1);
 }
 

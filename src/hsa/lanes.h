@@ -26,20 +26,11 @@
 
 struct gpu;
 
-/* A copy of what the program wanted copied. */
-struct kept {
-    SLIST_ENTRY(kept) link;
-    char bytes[];
-};
-SLIST_HEAD(kept_list, kept);
-
 struct lane {
     LIST_ENTRY(lane) link;
     atomic_int references; /* the list's, and one for each operation */
     struct lanes *lanes;
     omprma_queue_t *queue;
-    struct kept_list kept; /* goes with the next operation whose end is told */
-    size_t kept_bytes;
     atomic_bool failed;            /* its error has not been looked at */
     uint64_t fence;                /* of the GPU, that it is behind */
     _Atomic uint64_t issued, over; /* kernels and reads, and what is known to be over of them */
@@ -91,15 +82,11 @@ bool lane_is_idle(const struct lane *lane);
 /* What was put into the lane last is no such copy. */
 void lane_issued(struct lane *lane);
 
-/* Memory that stays until all that the lane holds by then is over. NULL: no memory. */
-void *lane_keep(struct lane *lane, size_t bytes);
-
 /* Something whose end somebody waits for. */
 struct operation {
     struct arrival arrival;
     struct lane *lane;
     uint64_t number; /* of `issued` */
-    struct kept_list kept;
     /* Called when it is over, before the signal moves on, on whatever thread makes progress; must
      * not wait. May be NULL. */
     void (*over)(struct operation *operation, omprma_status_t status);

@@ -16,8 +16,10 @@
 #include "host/choice/adapt.h"
 #include "host/calls/call.h"
 #include "host/calls/memory.h"
+#include "host/core/progress.h"
 #include "host/queue/append.h"
 #include "host/queue/issue.h"
+#include "host/queue/order.h"
 #include "host/path/path.h"
 
 omprma_status_t submit_settle_host(struct omprma_queue *queue, const void *host, uint64_t bytes,
@@ -64,6 +66,65 @@ static void keep_small_source(struct omprma_queue *queue, struct operation *put)
     put->host_at = (uint64_t)(uintptr_t)copy;
 }
 
+/* Of the program itself, which copies it to where the device gets it. */
+static bool reads_source(const struct hop *hop)
+{
+    return device_is_staged(hop->to.device) && hop->to.device->paths.shared;
+}
+
+static bool source_is_read(const void *data)
+{
+    const struct operation *move = data;
+
+    return operation_has_ended(move) ||
+           (move->state == OPERATION_ISSUED && move->by->has_read && move->by->has_read(move));
+}
+
+/* Nothing but transfers that are under way is before it. */
+static bool waits_for_transfers(const struct operation *move)
+{
+    const struct omprma_queue *queue = move->queue;
+    const struct operation *blocker;
+
+    if (move->state != OPERATION_APPENDED || queue->next != move)
+        return false;
+    if (queue->transfers >= queue->device->runtime->limits.transfers)
+        return true;
+    blocker = order_blocker(move);
+    return blocker && blocker->kind == OPERATION_TRANSFER && !operation_has_command(blocker);
+}
+
+static bool source_may_be_kept(const void *data)
+{
+    return source_is_read(data) || !waits_for_transfers(data);
+}
+
+static void wait_until(struct operation *move, bool (*done)(const void *))
+{
+    struct omprma_queue *queue = move->queue;
+
+    if (done(move))
+        return;
+    queue->waiters++;
+    progress_wait(queue->device->runtime, done, move);
+    queue->waiters--;
+}
+
+/* It is read now, if its turn has come; else it has to stand somewhere else. */
+static void read_source(struct operation *move)
+{
+    void *copy;
+
+    wait_until(move, source_may_be_kept);
+    if (move->state == OPERATION_APPENDED && (copy = malloc(move->host_bytes))) {
+        move->move.copy = memcpy(copy, move->move.transfer.local, move->host_bytes);
+        move->move.transfer.local = copy;
+        move->host_at = (uint64_t)(uintptr_t)copy;
+        return;
+    }
+    wait_until(move, source_is_read);
+}
+
 /* The caller's data leaves while it goes on. */
 static void begin(const struct hop *hop, struct operation *operation)
 {
@@ -73,11 +134,10 @@ static void begin(const struct hop *hop, struct operation *operation)
         queue_flush(hop->queue);
     else if (moves && (hop_is_submit(hop) || operation->by->copies))
         queue_advance(hop->queue);
-    /* A small copy is over at the first look, so the next one finds an idle queue. */
-    if (moves && operation->by->copies && hop->bytes <= OMPRMA_COPIED_SUBMIT)
-        queue_advance(hop->queue);
     if (moves && hop_is_reused(hop))
         keep_small_source(hop->queue, operation);
+    else if (moves && hop->copied && !operation->move.copy)
+        read_source(operation);
 }
 
 enum { KNOWN_MOST = 256 << 10 /* to look at more takes as long as the copy itself */ };
@@ -88,30 +148,59 @@ static omprma_status_t check_memory(const struct hop *hop, const struct path_ops
 {
     bool submit = hop_is_submit(hop);
     const void *here = (const void *)(uintptr_t)(submit ? hop->from.at : hop->to.at);
-    uint64_t known = path->copies ? KNOWN_MOST : path->start ? 0 : OMPRMA_COPIED_SUBMIT;
+    uint64_t known = path->copies || hop->copied ? KNOWN_MOST
+                     : path->start               ? 0
+                                                 : OMPRMA_COPIED_SUBMIT;
 
     return hop->bytes <= known ? memory_check_known(hop->queue->device, here, hop->bytes, !submit)
                                : memory_check_now(hop->queue->device, here, hop->bytes, !submit);
 }
 
-static omprma_status_t append_copy(const struct hop *hop)
+/* Where others would read the source late a copy of it is sent; NULL: it is not, or there is no
+ * memory. */
+static void *copy_source(struct hop *hop)
+{
+    void *copy = hop->copied && !reads_source(hop) ? malloc(hop->bytes) : NULL;
+
+    if (!copy)
+        return NULL;
+    memcpy(copy, (const void *)(uintptr_t)hop->from.at, hop->bytes);
+    hop->from.at = (uint64_t)(uintptr_t)copy;
+    return copy;
+}
+
+/* What is not moved later stands in a message. */
+static void leave_copy(struct operation *operation, void *copy)
+{
+    if (operation->kind == OPERATION_TRANSFER)
+        operation->move.copy = copy;
+    else
+        free(copy);
+}
+
+static omprma_status_t append_copy(struct hop *hop)
 {
     struct omprma_queue *queue = hop->queue;
     bool timed, waited;
     const struct path_ops *path = adapt_pick(hop, path_pick(NULL, hop), &timed);
     struct operation *operation;
     omprma_status_t status = check_memory(hop, path);
+    void *copy;
 
     if (status != OMPRMA_OK)
         return status;
+    copy = copy_source(hop);
     waited = timed && queue_is_idle(queue);
     if (timed && !waited && path->flushes) { /* the worker says when all before it is over */
         queue_want(queue, queue->appended);
         queue_seal(queue);
     }
     status = append(path, hop, timed, &operation);
-    if (status != OMPRMA_OK)
+    if (status != OMPRMA_OK) {
+        free(copy);
         return status;
+    }
+    leave_copy(operation, copy);
     if (timed)
         adapt_watch(operation, waited);
     begin(hop, operation);
@@ -160,6 +249,9 @@ static bool queue_awaits_others(const struct omprma_queue *queue)
     return queue->mixed > 0 || queue->watching > queue->answered;
 }
 
+/* When the source of a submit is read. */
+enum source { SOURCE_STAYS, SOURCE_IN_TURN, SOURCE_COPIED };
+
 /* The source is read behind all that the queue holds, which a staged submit does anyway. */
 static omprma_status_t await_turn(struct hop *hop)
 {
@@ -170,7 +262,7 @@ static omprma_status_t await_turn(struct hop *hop)
 }
 
 static omprma_status_t copy(struct omprma_queue *queue, bool submit, omprma_addr_t address,
-                            const void *host, size_t bytes, bool in_turn)
+                            const void *host, size_t bytes, enum source source)
 {
     bool arena = false;
     struct hop hop;
@@ -182,7 +274,8 @@ static omprma_status_t copy(struct omprma_queue *queue, bool submit, omprma_addr
         return call_end(queue, OMPRMA_OK);
     status = check(queue, submit, address, host, bytes, &arena);
     hop = hop_of_program(queue, submit, address, host, bytes, arena);
-    if (status == OMPRMA_OK && in_turn && queue_awaits_others(queue))
+    hop.copied = source == SOURCE_COPIED && bytes > OMPRMA_COPIED_SUBMIT;
+    if (status == OMPRMA_OK && source == SOURCE_IN_TURN && queue_awaits_others(queue))
         status = await_turn(&hop);
     if (status == OMPRMA_OK)
         status = append_copy(&hop);
@@ -192,18 +285,24 @@ static omprma_status_t copy(struct omprma_queue *queue, bool submit, omprma_addr
 omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
                               size_t bytes)
 {
-    return copy(queue, true, to, from, bytes, false);
+    return copy(queue, true, to, from, bytes, SOURCE_STAYS);
 }
 
 omprma_status_t omprma_submit_in_turn(omprma_queue_t *queue, omprma_addr_t to, const void *from,
                                       size_t bytes)
 {
-    return copy(queue, true, to, from, bytes, true);
+    return copy(queue, true, to, from, bytes, SOURCE_IN_TURN);
+}
+
+omprma_status_t omprma_submit_copied(omprma_queue_t *queue, omprma_addr_t to, const void *from,
+                                     size_t bytes)
+{
+    return copy(queue, true, to, from, bytes, SOURCE_COPIED);
 }
 
 omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
 {
-    return copy(queue, false, from, to, bytes, false);
+    return copy(queue, false, from, to, bytes, SOURCE_STAYS);
 }
 
 omprma_status_t submit_check_parts(const struct device *device, size_t bytes,

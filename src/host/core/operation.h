@@ -119,6 +119,8 @@ struct path_ops {
      * command has no error: the worker would wait for ever, so they give the peer up instead. */
     omprma_status_t (*start)(struct operation *move);
     omprma_status_t (*progress)(struct operation *move, bool *done);
+    /* A submit that was issued reads its source no more. NULL: when it has ended. */
+    bool (*has_read)(const struct operation *move);
     /* Leaves one that is under way; its memory is not used again. NULL: nothing to do. */
     void (*abandon)(struct operation *move);
 };

@@ -35,6 +35,7 @@ struct hop {
     bool stays;                     /* a submit: its source is used when its turn comes, however
                                      * little it is */
     const struct path_ops *between; /* staged, between workers: by what from slot to slot */
+    bool copied;    /* a submit: the caller may overwrite its source at once, however much it is */
     bool scattered; /* a retrieve in several parts, which one message brings sooner than copies */
     struct read_parts *parts; /* of an inline retrieve: where the data goes in place of to.at */
 };

@@ -141,15 +141,21 @@ static omprma_status_t append_steps(struct pieces *pieces, struct piece *piece)
 
 /* ---- pieces ---- */
 
-/* Nothing is won by further puts now. The first piece, for which the device waits, has the link for
- * itself. */
-static bool link_is_free(const struct pieces *pieces)
+/* Pieces that are on their first link, which is a put by this side. */
+static int pieces_put(const struct pieces *pieces)
 {
     int puts = 0;
 
     for (int i = 0; i < PARTS; i++)
         puts += pieces->piece[i].put && !operation_has_ended(pieces->piece[i].put);
-    return puts < (pieces->begun > PIECE_EDGE ? PUTS : 1);
+    return puts;
+}
+
+/* Nothing is won by further puts now. The first piece, for which the device waits, has the link for
+ * itself. */
+static bool link_is_free(const struct pieces *pieces)
+{
+    return pieces_put(pieces) < (pieces->begun > PIECE_EDGE ? PUTS : 1);
 }
 
 /* Pieces grow from the first one on, and shrink towards the last. All but that one end at multiples
@@ -393,8 +399,20 @@ static bool wants(const struct hop *hop)
     return !hop_is_reused(hop);
 }
 
+static bool has_read(const struct operation *move)
+{
+    const struct pieces *pieces = move->task.data;
+
+    return pieces->begun == pieces->all && pieces_put(pieces) == 0;
+}
+
 const struct path_ops path_staged = {
-    .name = "staged", .takes = takes, .wants = wants, .append = append};
+    .name = "staged",
+    .takes = takes,
+    .wants = wants,
+    .append = append,
+    .has_read = has_read,
+};
 
 static omprma_status_t append_through_program(const struct hop *hop, struct operation **operation)
 {

@@ -250,25 +250,6 @@ static bool run_steps(struct omprma_queue *queue, struct operation *operation)
     return started || done || runtime->moves != moves;
 }
 
-static void issue_transfer(struct omprma_queue *queue, struct operation *transfer)
-{
-    uint64_t failures = queue->failures;
-    omprma_status_t status;
-
-    peer_keep_awake(queue->device->peer, transfer->move.transfer.bytes);
-    if (queue->failures != failures) /* the device was lost by that, and all is gone */
-        return;
-    queue_pass(transfer);
-    transfer->start_ns = clock_ns();
-    note_issue(transfer);
-    queue->transfers++;
-    activate(transfer);
-    if (transfer->task.task)
-        run_steps(queue, transfer);
-    else if ((status = transfer->by->start(transfer)) != OMPRMA_OK)
-        queue_fail(queue, transfer, status, error_text());
-}
-
 /* True if it moved. */
 static bool test_transfer(struct omprma_queue *queue, struct operation *transfer)
 {
@@ -289,6 +270,28 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
     account(transfer);
     queue_end_operation(transfer, NULL);
     return true;
+}
+
+/* What this process copies is begun with: of little that is all. */
+static void issue_transfer(struct omprma_queue *queue, struct operation *transfer)
+{
+    uint64_t failures = queue->failures;
+    omprma_status_t status;
+
+    peer_keep_awake(queue->device->peer, transfer->move.transfer.bytes);
+    if (queue->failures != failures) /* the device was lost by that, and all is gone */
+        return;
+    queue_pass(transfer);
+    transfer->start_ns = clock_ns();
+    note_issue(transfer);
+    queue->transfers++;
+    activate(transfer);
+    if (transfer->task.task)
+        run_steps(queue, transfer);
+    else if ((status = transfer->by->start(transfer)) != OMPRMA_OK)
+        queue_fail(queue, transfer, status, error_text());
+    else if (transfer->by->copies && queue->failures == failures)
+        test_transfer(queue, transfer);
 }
 
 /* What it waited for has failed. */

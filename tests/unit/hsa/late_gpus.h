@@ -275,6 +275,12 @@ omprma_status_t omprma_submit_in_turn(omprma_queue_t *queue, omprma_addr_t to, c
     return late_move(queue, to, (uintptr_t)from, bytes, false);
 }
 
+omprma_status_t omprma_submit_copied(omprma_queue_t *queue, omprma_addr_t to, const void *from,
+                                     size_t bytes)
+{
+    return late_move(queue, to, (uintptr_t)from, bytes, true);
+}
+
 omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
 {
     return late_move(queue, (uintptr_t)to, from, bytes, false);

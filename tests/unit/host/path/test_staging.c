@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_staging.c: data of devices that cannot be touched, on its way through staging memory: that
- * it is bounded, given back whatever happens, and shared fairly, and that the program copies by
- * itself where it has mapped that. What arrives is test_backend.c's and test_random.c's business,
- * too.
+ * it is bounded, given back whatever happens, and shared fairly, that the program copies by itself
+ * where it has mapped that, and that sources may be overwritten where that is said. What arrives is
+ * test_backend.c's and test_random.c's business, too.
  * Covers: staged.c piece.c path/shared.c host/start/reach.c
  */
 #include <setjmp.h>
@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include "tests/unit/cmocka_both.h"
 #include <unistd.h>
+
+#include <omprma_private/in_turn.h>
 
 #include "tests/unit/core_fixture.h"
 #include "tests/unit/far_fixture.h"
@@ -160,6 +162,46 @@ static void the_program_copies_to_staging_memory_that_it_has_mapped(void **state
     assert_memory_equal(back, data, BYTES);
     assert_all_given_back();
     core_stop();
+}
+
+/* Of all sizes, more than are under way at a time, to places that meet, behind others and behind
+ * nothing. */
+static void sources_that_are_overwritten_at_once(void **state)
+{
+    enum { SUBMITS = 200, ROOM = 2 << 20, MOST = 600 << 10 };
+    unsigned char *model = calloc(1, ROOM), *source = malloc(MOST);
+    struct draw from = {5};
+
+    (void)state;
+    start_with(false);
+    for (int number = FAR; number <= NATIVE; number++) {
+        omprma_queue_t *queue = core_queue(number);
+        omprma_addr_t there = core_alloc(number, ROOM);
+
+        memset(model, 0, ROOM);
+        assert_ok(omprma_submit(queue, there, model, ROOM));
+        for (int i = 0; i < SUBMITS; i++) {
+            uint64_t most = i % 4 ? MOST / 8 : MOST, bytes = 1 + draw_below(&from, most);
+            uint64_t at = draw_below(&from, ROOM - bytes);
+
+            draw_fill(&from, source, bytes);
+            memcpy(model + at, source, bytes);
+            if (i % 20 == 0)
+                assert_ok(omprma_fill(queue, there + ROOM - 1, model + ROOM - 1, 1, 1));
+            assert_ok(omprma_submit_copied(queue, there + at, source, bytes));
+            memset(source, 0xee, bytes);
+            if (i % 50 == 0)
+                assert_ok(omprma_queue_synchronize(queue));
+        }
+        assert_ok(omprma_retrieve(queue, back, there, ROOM));
+        assert_ok(omprma_queue_destroy(queue));
+        assert_memory_equal(back, model, ROOM);
+        assert_ok(omprma_free(number, there));
+    }
+    assert_all_given_back();
+    core_stop();
+    free(source);
+    free(model);
 }
 
 static int by_address(const void *a, const void *b)
@@ -516,6 +558,7 @@ int main(void)
         cmocka_unit_test_setup(memory_in_between_is_bounded, be_impatient),
         cmocka_unit_test_setup(the_program_copies_to_staging_memory_that_it_has_mapped,
                                be_impatient),
+        cmocka_unit_test_setup(sources_that_are_overwritten_at_once, be_impatient),
         cmocka_unit_test_setup(pieces_grow_and_shrink, be_impatient),
         cmocka_unit_test_setup(slots_are_shared, be_impatient),
         cmocka_unit_test_setup(a_piece_that_fails, be_impatient),
