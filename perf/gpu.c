@@ -7,7 +7,9 @@
  * times; copies have up to MIB. launch-cpu is the processor time of the calling thread for one of
  * CPU_LAUNCHES launches that are waited for once, without the wait; launch-cpu-signal the same of
  * launches behind each of which something may follow, as OpenMP's runtimes make them.
- * gpu KERNELS REPS MIB chain does the same for CHAIN launches that are waited for once.
+ * row and row-same are for one of ROW submits that are waited for once, to places side by side and
+ * to one place. gpu KERNELS REPS MIB chain does the same for CHAIN launches that are waited for
+ * once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@ enum {
     REPS_MOST = 100000,
     COPIES = 10,
     CHAIN = 100,
+    ROW = 32,
     CPU_LAUNCHES = 50 /* few enough that none waits for room */
 };
 
@@ -100,6 +103,24 @@ static void run_region(size_t bytes)
     run_retrieve(bytes);
 }
 
+/* The little that comes back comes behind all of them. */
+static void submits(size_t bytes, size_t step)
+{
+    for (size_t i = 0; i < ROW; i++)
+        gpu_submit(at.memory + i * step, at.host, bytes);
+    gpu_retrieve(at.host, at.memory, 8);
+}
+
+static void run_row(size_t bytes)
+{
+    submits(bytes, bytes);
+}
+
+static void run_row_same(size_t bytes)
+{
+    submits(bytes, 0);
+}
+
 static void run_exchange(size_t bytes)
 {
     gpu_exchange(at.other, at.memory, bytes);
@@ -128,7 +149,8 @@ static void measure(const char *name, void (*run)(size_t bytes), size_t bytes, i
             times[i] = at.own_us > 0 ? at.own_us : now_us(CLOCK_MONOTONIC) - begin;
     }
     qsort(times, (size_t)reps, sizeof(*times), compare);
-    printf("RESULT %s %zu %.3f\n", name, bytes, times[reps / 2]);
+    printf("RESULT %s %zu %.3f\n", name, bytes,
+           times[reps / 2] / (strncmp(name, "row", 3) == 0 ? ROW : 1));
     fflush(stdout);
     free(times);
 }
@@ -179,6 +201,10 @@ int main(int count, char **words)
         measure("retrieve", run_retrieve, bytes, copies);
         if (gpus > 1)
             measure("exchange", run_exchange, bytes, copies);
+    }
+    for (size_t bytes = 4 << 10; bytes <= 1 << 20 && ROW * bytes <= most; bytes *= 4) {
+        measure("row", run_row, bytes, reps / ROW + 1);
+        measure("row-same", run_row_same, bytes, reps / ROW + 1);
     }
     return 0;
 }
