@@ -2,6 +2,7 @@
 /* test_input.c: that a region has read is told, once, and not before. In children, whose descriptor
  * 0 is replaced.
  * Covers: worker/input.c */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static char *said;
 static size_t said_bytes;
 
 /* What a child has said on stderr by the time that it ends is its status. */
-static int in_child(int (*body)(void))
+static int in_child(int mode, int (*body)(void))
 {
     int status;
 
@@ -25,7 +26,7 @@ static int in_child(int (*body)(void))
     assert_true(child >= 0);
     if (!child) {
         close(STDIN_FILENO);
-        if (open("/dev/null", O_RDONLY) != STDIN_FILENO)
+        if (open("/dev/null", mode) != STDIN_FILENO)
             _exit(99);
         stderr = open_memstream(&said, &said_bytes);
         input_begin();
@@ -75,17 +76,33 @@ static int reads_stream(void)
     return lines();
 }
 
+static int finds_it_closed(void)
+{
+    char byte;
+
+    if (read(STDIN_FILENO, &byte, 1) != -1 || errno != EBADF)
+        return 98;
+    input_look();
+    return lines();
+}
+
 TEST(nothing_is_told_where_nothing_is_read)
 {
-    assert_int_equal(in_child(nothing_is_read), 0);
+    assert_int_equal(in_child(O_RDONLY, nothing_is_read), 0);
 }
 
 TEST(a_read_is_told_once)
 {
-    assert_int_equal(in_child(reads_descriptor), 1);
+    assert_int_equal(in_child(O_RDONLY, reads_descriptor), 1);
 }
 
 TEST(a_read_of_the_stream_is_told)
 {
-    assert_int_equal(in_child(reads_stream), 1);
+    assert_int_equal(in_child(O_RDONLY, reads_stream), 1);
+}
+
+/* /dev/null for the wrong direction holds the place of a stream that was closed. */
+TEST(a_closed_stream_stays_closed)
+{
+    assert_int_equal(in_child(O_WRONLY, finds_it_closed), 0);
 }
