@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# gcc 12.2.0 with its libgomp, Debian 12, x86-64. Two loops of 300 iterations, in int or in short, are made one by
+# collapse(2), which has 90,000.
+# Guess: 90,000 iterations. short holds all that the loops' variables become, and the variable of the collapsed loop is
+# the compiler's own: OpenMP leaves its type to the compiler, which has one that is wide enough.
+# Seen: with short, signed or not, the static schedules, which are what one gets without a schedule clause, run 24,464
+# iterations, 90,000 modulo 2^16, and two loops of 256 run none. So it is with constant bounds and with variables,
+# at -O0 and at -O2, and -Wall -Wextra says nothing. With int, with schedule(dynamic) and in a taskloop all are run.
+# shellcheck source=findings/unpack.bash
+. "$(dirname "$0")/unpack.bash"
+command -v gcc >/dev/null || exit 77
+unpack gcc-12=12.2.0-14+deb12u1 cpp-12=12.2.0-14+deb12u1 libgcc-12-dev=12.2.0-14+deb12u1 libgomp1=12.2.0-14+deb12u1
+
+cat >"$folder/try.c" <<'C'
+#include <stdio.h>
+
+#define LOOPS(DIRECTIVE, TYPE, COUNT) \
+    do { \
+        int n = 0; \
+        _Pragma(DIRECTIVE) for (TYPE i = 0; i < COUNT; i++) for (TYPE j = 0; j < COUNT; j++) \
+        { \
+            _Pragma("omp atomic") n++; \
+        } \
+        printf("%s, %s to %s: %d\n", DIRECTIVE, #TYPE, #COUNT, n); \
+    } while (0)
+
+int main(int argc, char **argv)
+{
+    short many = 299 + argc;
+
+    (void)argv;
+    LOOPS("omp parallel for collapse(2)", int, 300);
+    LOOPS("omp parallel for collapse(2)", short, 300);
+    LOOPS("omp parallel for collapse(2)", short, many);
+    LOOPS("omp parallel for collapse(2)", unsigned short, 300);
+    LOOPS("omp parallel for collapse(2)", unsigned short, 256);
+    LOOPS("omp parallel for collapse(2) schedule(static, 8)", short, 300);
+    LOOPS("omp parallel for collapse(2) schedule(dynamic)", short, 300);
+    LOOPS("omp taskloop collapse(2) shared(n)", short, 300);
+    return 0;
+}
+C
+for level in -O0 -O2; do
+    "$folder/usr/bin/x86_64-linux-gnu-gcc-12" "$level" -Wall -Wextra -Werror -fopenmp "$folder/try.c" -o "$folder/try" \
+        -L"$folder/usr/lib/x86_64-linux-gnu" >"$folder/log" 2>&1 || { cat "$folder/log" && exit 77; }
+    echo "gcc $level"
+    saw env LD_LIBRARY_PATH="$folder/usr/lib/x86_64-linux-gnu" OMP_NUM_THREADS=2 timeout 60 "$folder/try"
+    expect '^omp parallel for collapse\(2\), int to 300: 90000$'
+    expect '^omp parallel for collapse\(2\), short to 300: 24464$'
+    expect '^omp parallel for collapse\(2\), short to many: 24464$'
+    expect '^omp parallel for collapse\(2\), unsigned short to 300: 24464$'
+    expect '^omp parallel for collapse\(2\), unsigned short to 256: 0$'
+    expect '^omp parallel for collapse\(2\) schedule\(static, 8\), short to 300: 24464$'
+    expect '^omp parallel for collapse\(2\) schedule\(dynamic\), short to 300: 90000$'
+    expect '^omp taskloop collapse\(2\) shared\(n\), short to 300: 90000$'
+done
+exit "$changed"
