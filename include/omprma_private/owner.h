@@ -7,6 +7,8 @@
 #ifndef OMPRMA_PRIVATE_OWNER_H
 #define OMPRMA_PRIVATE_OWNER_H
 
+#include <stdbool.h>
+
 #include <omprma/omprma.h>
 
 #ifdef __cplusplus
@@ -16,6 +18,10 @@ extern "C" {
 /* The device whose memory that is, and in *block and *bytes the block in use that it lies in, or 0
  * and 0; -1: it is no device's. Thread: any, also in a handler for a fault. Blocks: no. */
 OMPRMA_API int omprma_owner(omprma_addr_t address, omprma_addr_t *block, uint64_t *bytes);
+
+/* Whether this process may read a byte there itself. Thread: any. Blocks: for about a system call.
+ */
+OMPRMA_API bool omprma_may_read(omprma_addr_t address);
 
 /* What this process has at these addresses, with what lies around it and leaves no hole of 64 MiB:
  * where that begins, and its bytes in *length. Both 0: it has nothing there. Thread: any. Blocks:

@@ -3,6 +3,7 @@
  */
 #include <omprma_private/owner.h>
 
+#include "base/access.h"
 #include "host/core/device.h"
 #include "host/memory/addresses.h"
 
@@ -22,6 +23,13 @@ int omprma_owner(omprma_addr_t address, omprma_addr_t *block, uint64_t *bytes)
             return i;
     }
     return -1;
+}
+
+bool omprma_may_read(omprma_addr_t address)
+{
+    uint64_t bad;
+
+    return access_look_small((const void *)address, 1, ACCESS_READ, &bad) == ACCESS_GRANTED;
 }
 
 omprma_addr_t omprma_addresses_taken(omprma_addr_t address, uint64_t bytes, uint64_t *length)

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ int owner_words(uintptr_t address, char words[OWNER_WORDS])
 /* ---- faults of the program ------------------------------------------------------------------ */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool watched;
 static struct sigaction before;
 
 static void take_course(int number, siginfo_t *info, void *context)
@@ -128,4 +130,11 @@ static void watch_once(void)
 void owner_watch(void)
 {
     pthread_once(&once, watch_once);
+    atomic_store_explicit(&watched, true, memory_order_relaxed);
+}
+
+bool owner_alone_words(uintptr_t address, char words[OWNER_WORDS])
+{
+    return atomic_load_explicit(&watched, memory_order_relaxed) &&
+           owner_words(address, words) >= 0 && !omprma_may_read(address);
 }

@@ -17,6 +17,10 @@ enum { OWNER_WORDS = 512 };
  * number, or -1: it is none of ours. Thread: any. Blocks: no, also in a handler for a fault. */
 int owner_words(uintptr_t address, char words[OWNER_WORDS]);
 
+/* The same for an address that only a device can mean: the program has been given addresses of
+ * devices, and can read nothing there itself. Blocks: for about a system call. */
+bool owner_alone_words(uintptr_t address, char words[OWNER_WORDS]);
+
 /* The program is being given an address of a device: from now on a fault that comes from one is
  * told in a line. Faults go on to the handler that was there before. */
 void owner_watch(void);

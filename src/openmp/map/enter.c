@@ -102,11 +102,29 @@ static bool range_is_nowhere(struct work *work, const struct range *range)
                    name.length, name.text, range->bytes, (void *)range->begin);
 }
 
+/* Clauses for maps name what the host has. A variable that lies there is not found by its device,
+ * whose lock is held, so it is looked for here. */
+static bool range_is_of_device(struct work *work, const struct range *range)
+{
+    char words[OWNER_WORDS], variable[RANGE_WORDS];
+    if (!owner_alone_words(range->begin, words))
+        return false;
+    struct name name = name_of(range->name);
+    const struct mapped *mapped = mapping_of_device(&work->device->space->mapping, range->begin);
+    return !report(work->where, work->site,
+                   "\"%.*s\" (%zu bytes at %p) is already %.*s%s%s, and a map clause takes memory "
+                   "of the host: name a pointer by is_device_ptr, a variable by has_device_addr "
+                   "(with clang from 19 on)",
+                   name.length, name.text, range->bytes, (void *)range->begin,
+                   mapped ? (int)strcspn(words, ",") : (int)strlen(words), words,
+                   mapped ? ", inside " : "", mapped ? range_words(mapped, variable) : "");
+}
+
 static struct mapped *range_add(struct work *work, const struct range *range)
 {
     struct device *device = work->device;
     struct suballoc part;
-    if (range_is_nowhere(work, range)) {
+    if (range_is_nowhere(work, range) || range_is_of_device(work, range)) {
         range_impossible();
         return NULL;
     }

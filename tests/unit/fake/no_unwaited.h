@@ -49,6 +49,12 @@ int omprma_owner(omprma_addr_t address, omprma_addr_t *block, uint64_t *bytes)
     return -1;
 }
 
+bool omprma_may_read(omprma_addr_t address)
+{
+    (void)address;
+    return true;
+}
+
 omprma_addr_t omprma_addresses_taken(omprma_addr_t address, uint64_t bytes, uint64_t *length)
 {
     (void)address, (void)bytes;
