@@ -76,7 +76,7 @@ check 'status of --versus' "$?" 0
 check 'rows of --versus' "$(grep -cE '^(submit|retrieve|exchange) +64 (B|KiB)( +[0-9.-]+){4,5}$|^launch' "$folder/table")" 7
 check 'no row is wider than a terminal' "$(grep -cE '^(submit|retrieve|exchange|launch) .{80}' "$folder/table")" 0
 if [ "$all" != "$two_sided" ]; then
-    check 'words of --versus' "$(grep -cE '^(submit|retrieve|exchange): .*(one-sided|two-sided|alike)' "$folder/table")" 3
+    check 'words of --versus' "$(grep -cE '^(submit|retrieve|exchange): .*(one-sided|two-sided|alike|noise)' "$folder/table")" 3
     check 'columns and bars of the picture' \
         "$(python3 -c 'import sys, xml.etree.ElementTree as tree
 root = tree.parse(sys.argv[1]).getroot()

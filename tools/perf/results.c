@@ -27,11 +27,20 @@ static double percentile(const double *us, int samples, double share)
     return us[at < samples ? at : samples - 1];
 }
 
-void results_add(struct results *results, struct result *result, double *us, int samples)
+/* Puts them into order. */
+static double median_of(double *us, int samples)
 {
     qsort(us, (size_t)samples, sizeof(*us), by_value);
+    return samples % 2 ? us[samples / 2] : (us[samples / 2 - 1] + us[samples / 2]) / 2;
+}
+
+void results_add(struct results *results, struct result *result, double *us, int samples)
+{
+    int part = samples / RESULT_PARTS;
+    for (int i = 0; part > 0 && i < RESULT_PARTS; i++)
+        result->us_part[i] = median_of(us + i * part, part);
+    result->us_median = median_of(us, samples);
     result->us_min = us[0];
-    result->us_median = samples % 2 ? us[samples / 2] : (us[samples / 2 - 1] + us[samples / 2]) / 2;
     result->us_p99 = percentile(us, samples, 0.99);
     struct result *items = realloc(results->items, (results->count + 1) * sizeof(*results->items));
     if (!items) {

@@ -35,6 +35,7 @@ bool versus_next(const struct results *results, size_t *next, struct versus_row 
         if (r->op != row->op || r->bytes != row->bytes)
             break;
         row->us[r->path] = r->us_median;
+        memcpy(row->us_part[r->path], r->us_part, sizeof(r->us_part));
     }
     return true;
 }
@@ -102,25 +103,40 @@ void versus_print_row(const struct results *results)
 
 /* Neighbouring sizes of which the same is true. */
 struct run {
-    int winner; /* 1: one-sided, -1: two-sided, 0: neither */
+    enum versus_winner winner;
     uint64_t first, last;
     double least, most; /* how many times faster */
 };
 
-static int winner_of(double ratio)
+/* What disturbs the machine meets both ways, as their parts were measured in the same turns. */
+enum versus_winner versus_winner(const struct versus_row *row)
 {
-    return ratio > RESULTS_DIFFER ? 1 : ratio < 1 / RESULTS_DIFFER ? -1 : 0;
+    double ratio = versus_ratio(row), least = ratio, most = ratio;
+
+    for (int i = 0; i < RESULT_PARTS; i++) {
+        double one = row->us_part[WAY_RMA][i], two = row->us_part[WAY_TWO_SIDED][i];
+        if (one <= 0 || two <= 0)
+            continue;
+        least = two / one < least ? two / one : least;
+        most = two / one > most ? two / one : most;
+    }
+    if (ratio <= RESULTS_DIFFER && ratio >= 1 / RESULTS_DIFFER)
+        return ALIKE;
+    if (ratio > RESULTS_DIFFER)
+        return least > 1 ? ONE_SIDED_WINS : NOISE;
+    return most < 1 ? TWO_SIDED_WINS : NOISE;
 }
 
 static void print_run(const struct run *run, bool only, bool ends)
 {
-    static const char *const names[] = {"two-sided", "alike", "one-sided"};
+    static const char *const names[] = {"two-sided", "alike", "within the noise", "one-sided"};
+    bool won = run->winner == ONE_SIDED_WINS || run->winner == TWO_SIDED_WINS;
     char first[SIZE_WORDS_BYTES], last[SIZE_WORDS_BYTES];
 
-    printf("%s", names[run->winner + 1]);
-    if (run->winner && run->most < run->least * 1.05)
+    printf("%s", names[run->winner]);
+    if (won && run->most < run->least * 1.05)
         printf(" %.1f times faster", run->most);
-    else if (run->winner)
+    else if (won)
         printf(" %.1f to %.1f times faster", run->least, run->most);
     if (only)
         printf(" at all sizes");
@@ -140,7 +156,7 @@ static void print_op(const struct results *results, enum perf_op op)
 
     for (size_t next = 0; versus_next(results, &next, &row);) {
         double ratio = versus_ratio(&row), times = ratio < 1 ? 1 / ratio : ratio;
-        int winner = winner_of(ratio);
+        enum versus_winner winner = versus_winner(&row);
 
         if (row.op != op || ratio <= 0)
             continue;
@@ -163,6 +179,22 @@ static void print_op(const struct results *results, enum perf_op op)
     printf("\n");
 }
 
+/* How many rows have no winner because of noise, if any. */
+static void print_noise(const struct results *results)
+{
+    struct versus_row row;
+    int noisy = 0, rows = 0;
+
+    for (size_t next = 0; versus_next(results, &next, &row);) {
+        rows += versus_ratio(&row) > 0;
+        noisy += versus_ratio(&row) > 0 && versus_winner(&row) == NOISE;
+    }
+    if (noisy)
+        printf("Noise: in %d of %d rows now the one, now the other was faster: compare on a quiet "
+               "machine,\nor take more samples (--reps)\n",
+               noisy, rows);
+}
+
 void versus_print_words(const struct results *results)
 {
     bool any = false;
@@ -178,6 +210,7 @@ void versus_print_words(const struct results *results)
         print_op(results, op);
         any = true;
     }
+    print_noise(results);
     if (any)
         printf("Small two-sided data travels in the message of its command. --data auto, the "
                "default,\ntakes for each size what is faster here.\n");

@@ -18,7 +18,8 @@ void versus_choose(struct choice *choice, bool two_workers, bool sizes_given);
 void versus_print_row(const struct results *results);
 
 /* Prints for each operation from which size to which the one or the other is faster, and by how
- * much. */
+ * much. A way is faster where it was in each part of the turns; a line tells how many sizes have no
+ * winner because the parts disagree. */
 void versus_print_words(const struct results *results);
 
 /* Draws, as SVG, which needs no other program: for each operation the times of all four ways over
@@ -32,6 +33,7 @@ struct versus_row {
     enum perf_op op;
     uint64_t bytes;
     double us[WAY_COUNT]; /* medians; 0: not measured */
+    double us_part[WAY_COUNT][RESULT_PARTS];
 };
 
 /* The row that begins at result number *next, which is then the number behind it. False: there is
@@ -40,6 +42,11 @@ bool versus_next(const struct results *results, size_t *next, struct versus_row 
 
 /* How many times the one-sided time goes into the two-sided one; 0: one of them is missing. */
 double versus_ratio(const struct versus_row *row);
+
+enum versus_winner { TWO_SIDED_WINS, ALIKE, NOISE, ONE_SIDED_WINS };
+
+/* Which way is faster, by more than results differ anyhow. NOISE: not in each part of the turns. */
+enum versus_winner versus_winner(const struct versus_row *row);
 
 /* "Open MPI v4.1.4 (osc rdma), 2 workers, some processor, 2026-11-28", what the figures are of. */
 enum { VERSUS_TITLE_BYTES = 400 };

@@ -29,8 +29,11 @@ enum { TURNS = 2, CELL_BYTES = 32 };
 
 static const char *const mode_names[MODES] = {"one-sided", "two-sided"};
 
-/* Runs that differ by less are alike: turns of the same mode do, too. */
+/* Runs that differ by less are alike, however little their turns differ. */
 static const double differ = 1.05;
+
+/* Of less than this nothing is said. */
+static const double short_us = 1000;
 
 /* A target construct, or data that belongs to none. */
 struct construct {
@@ -45,8 +48,9 @@ struct comparison {
     char *folder;
     struct construct *constructs;
     size_t count;
-    double run_us[MODES]; /* without start-up; the shorter of its turns */
-    char *paths[MODES];   /* how data travelled */
+    double run_us[MODES];                   /* without start-up; the shorter of its turns */
+    double least_us[MODES], most_us[MODES]; /* all regions of a turn */
+    char *paths[MODES];                     /* how data travelled */
 };
 
 /* ---- a run ---------------------------------------------------------------------------------- */
@@ -209,8 +213,15 @@ static bool add_turn(struct comparison *comparison, enum mode mode, bool first)
     if (any)
         globfree(&found);
     free(pattern);
-    for (size_t i = 0; i < comparison->count; i++)
+    double sum = 0;
+    for (size_t i = 0; i < comparison->count; i++) {
+        sum += comparison->constructs[i].now_us;
         take_shorter(&comparison->constructs[i], mode);
+    }
+    if (is_shorter(sum, comparison->least_us[mode]))
+        comparison->least_us[mode] = sum;
+    if (sum > comparison->most_us[mode])
+        comparison->most_us[mode] = sum;
     if (is_shorter(longest, comparison->run_us[mode]))
         comparison->run_us[mode] = longest;
     return any;
@@ -267,26 +278,54 @@ static void print_where(const struct comparison *comparison, double total)
                 difference(most) / total > 1 ? 100 : 100 * difference(most) / total, most->name);
 }
 
+/* How many times longer than its shorter turn a mode's longer one took, of the mode where it is
+ * more. */
+static double noise(const struct comparison *comparison)
+{
+    double most = 1;
+    for (int mode = 0; mode < MODES; mode++) {
+        double least_us = comparison->least_us[mode], most_us = comparison->most_us[mode];
+        if (least_us > 0 && most_us / least_us > most)
+            most = most_us / least_us;
+    }
+    return most;
+}
+
+static void print_winner(const struct comparison *comparison, const double sum[MODES])
+{
+    double ratio = sum[TWO_SIDED] / sum[ONE_SIDED], times = ratio < 1 ? 1 / ratio : ratio;
+    double turns = noise(comparison);
+    if (times < differ) {
+        fprintf(stderr, "alike\n");
+    } else if (times <= turns) {
+        fprintf(stderr,
+                "within the noise\nomprma: turns of the same mode differ %.2f times, so no mode is "
+                "named: compare on a quiet machine, or let the program run longer\n",
+                turns);
+    } else {
+        fprintf(stderr, "%s is %.2f times faster", mode_names[ratio > 1 ? ONE_SIDED : TWO_SIDED],
+                times);
+        print_where(comparison, sum[TWO_SIDED] - sum[ONE_SIDED]);
+        fprintf(stderr, "\n");
+    }
+}
+
 static void print_words(const struct comparison *comparison)
 {
     double sum[MODES] = {0};
     for (size_t i = 0; i < comparison->count; i++)
         for (int mode = 0; mode < MODES; mode++)
             sum[mode] += comparison->constructs[i].us[mode];
-    bool alike = sum[ONE_SIDED] <= 0 || sum[TWO_SIDED] <= 0;
-    double ratio = alike ? 1 : sum[TWO_SIDED] / sum[ONE_SIDED];
     fprintf(stderr,
             "omprma: all regions: one-sided %.3f s, two-sided %.3f s: ", sum[ONE_SIDED] / 1e6,
             sum[TWO_SIDED] / 1e6);
-    if (ratio < differ && ratio > 1 / differ)
-        fprintf(stderr, "alike");
-    else if (ratio > 1)
-        fprintf(stderr, "one-sided is %.2f times faster", ratio);
+    if (sum[ONE_SIDED] < short_us && sum[TWO_SIDED] < short_us)
+        fprintf(stderr, "too short to compare; let regions run more often\n");
+    else if (sum[ONE_SIDED] <= 0 || sum[TWO_SIDED] <= 0)
+        fprintf(stderr, "not the same regions\n");
     else
-        fprintf(stderr, "two-sided is %.2f times faster", 1 / ratio);
-    if (ratio >= differ || ratio <= 1 / differ)
-        print_where(comparison, sum[TWO_SIDED] - sum[ONE_SIDED]);
-    fprintf(stderr, "\nomprma: run without start-up: one-sided %.3f s, two-sided %.3f s\n",
+        print_winner(comparison, sum);
+    fprintf(stderr, "omprma: run without start-up: one-sided %.3f s, two-sided %.3f s\n",
             comparison->run_us[ONE_SIDED] / 1e6, comparison->run_us[TWO_SIDED] / 1e6);
 }
 
