@@ -271,11 +271,20 @@ static void run_on_errors(struct loop_source *source)
         run_fail(run);
 }
 
+/* Its MPI library has ended the program where that was to come to its workers. Mostly it says why,
+ * in words that come with the launcher's. */
+static bool run_ended_in_start(const struct run *run)
+{
+    return run->child.ended && WIFEXITED(run->child.status) &&
+           WEXITSTATUS(run->child.status) != 0 && !run->connected && run->coming &&
+           atomic_load(&run->coming->served) == run->child.pid && !coming_has_said(run->coming);
+}
+
 static void run_on_child_end(void *owner)
 {
     struct run *run = owner;
     bool told = run_read_errors(run); /* they may be why */
-    run->failed = run->failed || told;
+    run->failed = run->failed || told || run_ended_in_start(run);
     if (run->coming && run->coming->workers &&
         !run->connected) /* it may have been waiting for workers */
         progress_line_inherit();
@@ -285,7 +294,7 @@ static void run_on_child_end(void *owner)
     if (!success && !(run->connected && WIFEXITED(run->child.status)) && !run_may_be_aborted(run))
         grace_s = 0;
     if (run->failed)
-        grace_s = run->child_killed ? 0 : ABORT_S;
+        grace_s = run->child_killed ? 0 : run_ended_in_start(run) ? FINISH_S : ABORT_S;
     loop_set_deadline(&run->loop, grace_s);
     loop_close(&run->at[AT_RANK]); /* lets rank 0's stand-in go */
 }
@@ -320,6 +329,11 @@ static void run_mpirun_ended(struct run *run, int status)
     if (!run->child.pid && !run->asked && run->program->alone)
         run->verdict.strange = run->mpirun_path;
     verdict_word(&run->verdict, status, line, sizeof(line));
+    if (run->verdict.kind == VERDICT_NONE && run_ended_in_start(run))
+        snprintf(line, sizeof(line),
+                 "the MPI library has ended the program with status %d in MPI_Init; see the lines "
+                 "above, or run with -v",
+                 WEXITSTATUS(run->child.status));
     /* A program that gave up waiting for its workers does not know which hosts it was. */
     bool explains = run->verdict.kind == VERDICT_NETWORK && run->child.ended && !run->lost &&
                     WIFEXITED(run->child.status) && WEXITSTATUS(run->child.status) != 0;

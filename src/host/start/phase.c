@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/progress_line.h"
+#include "host/start/supervisor.h"
 
 static void say(const void *data, int peer)
 {
@@ -16,6 +17,7 @@ static void say(const void *data, int peer)
     log_write(LOG_ERROR, "%s did not get past %s within %g s; %s; OMPRMA_TIMEOUT %s", phase->name,
               phase->step, limit_s, phase->advice,
               limit_s == CONFIG_START_LEAST_S ? "above that gives it more time" : "sets the limit");
+    supervisor_tell_said();
 }
 
 void phase_begin(struct phase *phase, const char *name, const char *advice, const char *step,
