@@ -378,6 +378,11 @@ for version in 14 19 22; do
         build lacks.c -g "$folder/helper.c" || exit 1
         crashes 'a function of the host alone' "undefined symbol: helper; if the program defines it, put it between 'declare" \
             -n 1 "$folder/program"
+        printf '#include <omp.h>\nint main(void)\n{\n    void *p = 0;\n#pragma omp target map(from : p)\n%s\n%s\n}\n' \
+            '    p = omp_target_alloc(8, 0);' '    return !p;' >"$folder/hosts.c"
+        build hosts.c || exit 1
+        crashes "OpenMP's function of the host" 'undefined symbol: omp_target_alloc; regions have no such function: call' \
+            -n 1 "$folder/program"
         # As README has it, for those who forget omprma-run, and do not.
         build plain.c || exit 1
         sure() { # COMMAND...

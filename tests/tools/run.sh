@@ -74,7 +74,10 @@ fails 125 'auto|omprma|llvm' --runtime own "$folder/program"
 fails 125 'neither auto' --llvm /no/folder "$folder/program"
 printf '#!/no/such/interpreter\n' >"$folder/no-interpreter"
 chmod +x "$folder/no-interpreter"
-fails 127 'No such file' "$folder/no-interpreter"
+fails 127 'No such file or directory; its first line asks for /no/such/interpreter$' "$folder/no-interpreter"
+printf '#!/bin/sh\r\n' >"$folder/no-interpreter"
+fails 127 'carriage return' "$folder/no-interpreter"
+TMPDIR=/no/such/folder fails 125 'set TMPDIR' -n 1 "$folder/program"
 
 # Near misses, and what is known from mpirun.
 fails 125 'did you mean --stats?' --stas x

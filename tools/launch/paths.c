@@ -146,7 +146,9 @@ omprma_status_t path_make_folder(const char *name, char **folder)
     char *path = text_make("%s/%s-XXXXXX", base && *base == '/' ? base : "/tmp", name);
     if (!mkdtemp(path)) {
         omprma_status_t status =
-            error_set(OMPRMA_ERR_CONFIG, "cannot make the folder %s: %s", path, strerror(errno));
+            error_set(OMPRMA_ERR_CONFIG,
+                      "cannot make the folder %s: %s; set TMPDIR to one that can be written", path,
+                      strerror(errno));
         free(path);
         return status;
     }

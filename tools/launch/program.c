@@ -188,6 +188,27 @@ static void inlet_close(const struct inlet *inlet, int *kept)
         close(inlet->reading);
 }
 
+/* The file is there, and what is to run it is not: what that is, in words for the end of a line. */
+static void word_interpreter(const char *path, char *words, size_t room)
+{
+    char line[256] = "";
+    FILE *file = fopen(path, "re");
+    if (file && !fgets(line, sizeof(line), file))
+        *line = 0;
+    if (file)
+        fclose(file);
+    const char *name = line + strspn(line, "#! \t");
+    int length = (int)strcspn(name, " \t\r\n");
+    if (strncmp(line, "#!", 2) != 0)
+        snprintf(words, room, "; the file is there, and the loader that it asks for is not");
+    else if (strchr(line, '\r'))
+        snprintf(words, room,
+                 "; its first line ends with a carriage return: save it with the ends of lines of "
+                 "Unix");
+    else
+        snprintf(words, room, "; its first line asks for %.*s", length, name);
+}
+
 /* execvpe() takes argv[0] from argv but the file from `path`, which has a slash in it. */
 static omprma_status_t program_fork(const struct program *program, const struct list *environment,
                                     const struct inlet *report, const struct inlet *words,
@@ -211,9 +232,12 @@ static omprma_status_t program_fork(const struct program *program, const struct 
     if (made > 0 && read(failed[0], &code, sizeof(code)) != (ssize_t)sizeof(code))
         code = 0;
     close(failed[0]);
+    char why[400] = "";
+    if (code == ENOENT)
+        word_interpreter(program->path, why, sizeof(why));
     if (code)
         return error_note_code(
-            error_set(OMPRMA_ERR_CONFIG, "cannot run %s: %s", program->path, strerror(code)),
+            error_set(OMPRMA_ERR_CONFIG, "cannot run %s: %s%s", program->path, strerror(code), why),
             code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
     *pid = made;
     return OMPRMA_OK;

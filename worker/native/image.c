@@ -272,6 +272,17 @@ static bool is_sanitizers(const char *why)
     return false;
 }
 
+/* Functions that a program may call, and a region not. */
+static bool is_hosts(const char *why)
+{
+    static const char *const names[] = {"omp_", "ompx_", "MPI_", "PMPI_"};
+    const char *symbol = strstr(why, "undefined symbol: ");
+    for (size_t i = 0; symbol && i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strncmp(symbol + strlen("undefined symbol: "), names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
 /* Words the loader's complaint. It calls the image by its path, which says little to a user, so the
  * label stands in for it. */
 static omprma_status_t load_failed(const struct image *image, const char *why)
@@ -293,6 +304,11 @@ static omprma_status_t load_failed(const struct image *image, const char *why)
         return error_set(OMPRMA_ERR_SYMBOL,
                          "%s cannot be loaded: %s; workers have no sanitizer: compile and link "
                          "device code without, -fsanitize=... -Xopenmp-target -fno-sanitize=all",
+                         image->label, why);
+    if (is_hosts(why))
+        return error_set(OMPRMA_ERR_SYMBOL,
+                         "%s cannot be loaded: %s; regions have no such function: call it on the "
+                         "host, and pass what it returns",
                          image->label, why);
     if (strstr(why, "undefined symbol"))
         return error_set(OMPRMA_ERR_SYMBOL,

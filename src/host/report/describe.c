@@ -52,7 +52,10 @@ static void print_cost(void *data, const struct described_cost *cost)
     if (cost->us_per_kib > 0)
         fprintf(out, " + %6.3f us/KiB (%6.2f GB/s)", cost->us_per_kib,
                 1024 / cost->us_per_kib / 1e3);
-    fprintf(out, ", %d samples, +%.0f%%\n", cost->samples, 100 * cost->spread);
+    if (cost->spread < 10)
+        fprintf(out, ", %d samples, +%.0f%%\n", cost->samples, 100 * cost->spread);
+    else /* one of them was interrupted */
+        fprintf(out, ", %d samples, above +1000%%\n", cost->samples);
 }
 
 static void print_device(FILE *out, const struct device *device)
