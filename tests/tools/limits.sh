@@ -51,8 +51,9 @@ if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
         check 'a small /dev/shm, the line' "$(grep -c 'two-sided: MPI offers no dynamic window here: /dev/shm has only [0-9]* KiB left, and 64 MiB are enough (mount' <<<"$out")" 1
         ;;
     esac
+    find_llvm || exit 1
     # shellcheck disable=SC2016 # for the shell there
-    out=$(shared ro "$RUN" -n 1 --llvm 14 sh -c 'kill -ABRT $$')
+    out=$(shared ro "$RUN" -n 1 --llvm "${llvm##*-}" sh -c 'kill -ABRT $$')
     check 'a read-only /dev/shm' "$(grep -c 'was ended by signal 6 (Aborted); libomp needs /dev/shm, which cannot be used: Read-only' <<<"$out")" 1
 fi
 (ulimit -l 0 && right 'no locked memory' && exit "$failures") || failures=1
