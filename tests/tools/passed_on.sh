@@ -118,7 +118,8 @@ check 'the line of a script without workers' "$(cat err)" \
 check 'the C library it needs' "$(objdump -T "$BUILD_DIR/lib/omprma/libomprma-preload.so" |
     grep -oE 'GLIBC_2\.(1[89]|[2-9][0-9])')" ''
 
-# What comes late, and is seen by its opener alone or by all.
+# What comes late, and is seen by its opener alone or by all. The opener may have no OpenMP itself: then libomp comes
+# late, too.
 cat >regions.c <<'C'
 #include <omp.h>
 int devices(void) { return omp_get_num_devices() * 10 + omp_get_initial_device(); }
@@ -153,10 +154,13 @@ for version in 14 16 22; do
     llvm=$(dirname "$llvm")/llvm-$version
     [ -x "$llvm/bin/clang" ] || continue
     "$llvm/bin/clang" -w -O1 -fPIC -shared -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu regions.c -o regions.so &&
-        "$llvm/bin/clang" -w -O1 -fopenmp opens.c -o opens -ldl || exit 1
+        "$llvm/bin/clang" -w -O1 -fopenmp opens.c -o opens -ldl && gcc -w -O1 opens.c -o bare -ldl || exit 1
     for flag in 0 256 8; do # RTLD_LOCAL, RTLD_GLOBAL, RTLD_DEEPBIND
         check "LLVM $version, opened with $flag" \
             "$(timeout 60 "$RUN" --llvm "$llvm/lib" -n 2 ./opens $flag 2>&1)" '22 2 3'
+        script opener "./bare $flag"
+        check "LLVM $version, opened with $flag by a program without OpenMP" \
+            "$(timeout 60 "$RUN" --llvm "$llvm/lib" -n 2 --transport direct -- ./opener 2>&1)" '22 2 3'
     done
     "$llvm/bin/clang" -w -O1 -fPIC -shared -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -Wl,--disable-new-dtags \
         "-Wl,-rpath,$llvm/lib" regions.c -o regions.so || exit 1

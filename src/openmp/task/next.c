@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* next.c: The dynamic linker is asked for each name once, behind this library, then everywhere. */
+/* next.c: The dynamic linker is asked for each name once: behind this library, then everywhere,
+ * then in libomp itself. A library that the program opened for itself alone, such as a module of
+ * Python, has brought that out of sight. */
 #include "openmp/task/next.h"
 
 #include <dlfcn.h>
@@ -19,13 +21,16 @@ static bool is_of_this_library(const void *function)
     return function && dladdr(function, &info) && info.dli_fbase == &__ehdr_start;
 }
 
-/* Behind this library, or, when it is not the first, before it. NULL: there is none but ours. */
-static void *function_next(const char *name)
+/* Behind this library, or, when it is not the first, before it; or of `libomp`, where that is not
+ * NULL. NULL: there is none but ours. */
+static void *function_next(const char *name, void *libomp)
 {
     void *function = dlsym(RTLD_NEXT, name);
     if (!function)
         function = dlsym(RTLD_DEFAULT, name);
-    return is_of_this_library(function) ? NULL : function;
+    if (is_of_this_library(function))
+        function = NULL;
+    return function || !libomp ? function : dlsym(libomp, name);
 }
 
 static const char *why_impossible(void)
@@ -75,8 +80,9 @@ static void next_look(void)
         {"__kmpc_task_reduction_modifier_fini", &next.taskred_end},
         {"__kmpc_task_reduction_get_th_data", &next.taskred_copy},
     };
+    void *libomp = dlopen("libomp.so.5", RTLD_NOW | RTLD_NOLOAD); /* kept, as its functions are */
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-        *(void **)functions[i].place = function_next(functions[i].name);
+        *(void **)functions[i].place = function_next(functions[i].name, libomp);
     const char *impossible = why_impossible();
     next.possible = !impossible;
     next.why_not = impossible ? impossible : why_unwanted();
