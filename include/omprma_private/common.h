@@ -29,6 +29,10 @@ typedef struct {
 /* What an exchange between two devices takes. Thread: any. Blocks: no. Errors: ARGUMENT, CLOSED. */
 OMPRMA_API omprma_status_t omprma_exchange_cost(int from, int to, omprma_exchange_cost_t *cost);
 
+/* Is the device lost: its worker, the connection to that, or, by a kernel that crashed, it alone?
+ * Thread: any. Blocks: no. False also for a number that is no device's. */
+OMPRMA_API bool omprma_device_is_lost(int device);
+
 #ifdef __cplusplus
 }
 #endif

@@ -77,3 +77,15 @@ omprma_status_t omprma_memory_join(const int *numbers, int count)
     free(devices);
     return status;
 }
+
+bool omprma_device_is_lost(int number)
+{
+    struct device *device;
+
+    if (device_require(number, &device) != OMPRMA_OK)
+        return false;
+    runtime_lock(device->runtime);
+    bool alive = device_is_well(device);
+    runtime_unlock(device->runtime);
+    return !alive;
+}

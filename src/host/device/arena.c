@@ -108,18 +108,28 @@ static omprma_status_t ask(struct device *device, uint64_t bytes, uint64_t wish,
     return status;
 }
 
-/* All workers, in turn; when one refuses, the others give it back. */
+/* All workers, in turn; when one refuses, the others give it back. Those that are lost need it no
+ * more, unless all are. */
 static omprma_status_t ask_all(struct device_memory *memory, uint64_t bytes, uint64_t wish,
                                omprma_addr_t *base)
 {
-    omprma_status_t status = OMPRMA_OK;
+    omprma_status_t status = OMPRMA_OK, lost = OMPRMA_ERR_DEVICE_LOST;
 
     for (int i = 0; i < memory->device_count && status == OMPRMA_OK; i++) {
-        status = ask(memory->devices[i], bytes, wish, 0, base);
+        struct device *device = memory->devices[i];
+
+        status = device_check_alive(device);
+        if (status == OMPRMA_OK)
+            status = ask(device, bytes, wish, 0, base);
+        if (status == OMPRMA_OK)
+            lost = OMPRMA_OK;
+        else if (!device_is_well(device))
+            status = OMPRMA_OK;
         for (int j = 0; j < i && status != OMPRMA_OK; j++)
-            send_release(memory->devices[j], wish, bytes);
+            if (device_is_well(memory->devices[j]))
+                send_release(memory->devices[j], wish, bytes);
     }
-    return status;
+    return status == OMPRMA_OK ? lost : status;
 }
 
 /* Of the arenas that there are, and of those that devices had before they had memory in common. */

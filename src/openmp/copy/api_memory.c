@@ -9,6 +9,7 @@
 #include "openmp/device/allocated.h"
 #include "openmp/device/device.h"
 #include "openmp/device/devices.h"
+#include "openmp/device/losses.h"
 #include "openmp/device/owner.h"
 #include "openmp/image/choice.h"
 #include "openmp/place/placement.h"
@@ -45,7 +46,7 @@ void *omp_target_alloc(size_t bytes, int number)
         return malloc(bytes);
     if (choice == CHOICE_FAILED)
         return NULL;
-    if (!loss_refuses("omp_target_alloc", &device->site))
+    if (!loss_refuses("omp_target_alloc", &device_living(device)->site))
         address = take(device, bytes);
     ompt_call(device->number, __builtin_return_address(0), false);
     if (address)

@@ -9,6 +9,7 @@
 
 #include "openmp/device/device.h"
 #include "openmp/device/devices.h"
+#include "openmp/device/losses.h"
 #include "openmp/image/choice.h"
 #include "openmp/place/addressed.h"
 #include "openmp/place/placement.h"
@@ -39,6 +40,8 @@ static bool route_place(struct route *route, struct device *owner, const struct 
 {
     pthread_mutex_lock(&owner->space->lock);
     route->locked = true;
+    if (losses_matter())
+        losses_settle(owner->space, NULL);
     owner = placement_is_on() ? ends_choose(owner, ends) : placement_last();
     if (route->to)
         route->to = owner;
@@ -64,7 +67,7 @@ static bool route_begin(struct route *route, const struct copy *copy, const stru
 
 static bool end_is_lost(const char *function, struct device *end)
 {
-    return end && loss_refuses(function, &end->site);
+    return end && loss_refuses(function, &device_living(end)->site);
 }
 
 /* From one index of a dimension to the next. */

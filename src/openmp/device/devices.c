@@ -54,7 +54,8 @@ static void space_serve(struct space *space, struct device *device, int index, i
     device->space = space;
     site_init(&device->site, device->number, remote);
     device->site.index = index;
-    space->sites++;
+    device->site.shares = space->sites++ > 0;
+    devices.all[0].site.shares |= device->site.shares;
 }
 
 /* Each has a space. */
@@ -95,8 +96,6 @@ static const char *placement_refusal(int workers)
 {
     if (workers > SITES_MOST)
         return "it serves at most 64 workers; start fewer";
-    if (loss_goes_on())
-        return "it cannot go on when a worker is lost; leave --on-loss continue out";
     if (omprma_check_wanted())
         return "it does not check memory; leave --check out, or --placement";
     return NULL;

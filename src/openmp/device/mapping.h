@@ -57,10 +57,14 @@ struct mapped {
     RB_ENTRY(mapped) link; /* beside what a look-up compares */
     omprma_addr_t device;  /* corresponds to begin */
     uint64_t present;      /* sites that have its present value, see place/copies.h; 0: the first */
-    struct dealt dealt;    /* where there are several sites, */
-    uint64_t home;         /* and which one a region wrote it on last; 0: none has */
-    uint64_t used_by;      /* number of the last work that has noted a use of it, */
-    size_t use;            /* and which one that is */
+    uint64_t settled;      /* that have it as of all works that are over, see remains.h, */
+    uint64_t settled_by;   /* and the last of those that wrote it; */
+    uint64_t digest;       /* of the program's memory, where that may have it, too */
+    bool has_digest;
+    struct dealt dealt;     /* where there are several sites, */
+    uint64_t home;          /* and which one a region wrote it on last; 0: none has */
+    uint64_t used_by;       /* number of the last work that has noted a use of it, */
+    size_t use;             /* and which one that is */
     struct suballoc memory; /* its own; none: the table's owner has not allocated it */
     uint64_t references, holds;
     uint64_t ways; /* counts references that only pass through pointers in this range (see way.c),
@@ -71,7 +75,7 @@ struct mapped {
     bool variable; /* of an image; each site has its own, see place/variables.h */
     bool vacant;   /* nobody's; only its place and its memory are there */
     bool writable; /* what came back was not constant, see leave.c */
-    bool lost;     /* the device had its values, and is lost, see loss.h */
+    bool lost; /* the device had its values, and is lost, see loss.h; of several, all that did */
     TAILQ_ENTRY(mapped) link_vacant;
     uint64_t made_by;                   /* number of the work that made it */
     uint64_t entered_by[2], left_by[2]; /* of those that counted in `references` and `holds` last */
@@ -90,6 +94,7 @@ struct pinned {
     LIST_ENTRY(pinned) link; /* of the range */
     struct work *work;
     uint64_t number; /* of the work */
+    int site;        /* its index */
     struct mapped *mapped;
     uintptr_t begin; /* where pointers get their host values back; `bytes` may be 0 */
     size_t bytes;
@@ -97,7 +102,8 @@ struct pinned {
     bool writes;    /* the work may write it there, see place/copies.h, */
     bool brings;    /* the work has another site's copy brought */
     bool guessed;   /* no clause of the work names it, but it may be found there through memory */
-    bool retrieved; /* all or some of them were to come back */
+    bool retrieved; /* all or some of them were to come back, */
+    bool whole;     /* and all did */
 };
 
 /* Two ranges that follow each other in the table; NULL: there is none on that side. */
@@ -161,7 +167,8 @@ static inline void mapping_revive(struct mapping *mapping, struct mapped *vacant
     TAILQ_REMOVE(&mapping->vacant, vacant, link_vacant);
     mapping->vacant_count--;
     mapping->count++;
-    vacant->vacant = vacant->lost = false;
+    vacant->vacant = vacant->lost = vacant->has_digest = false;
+    vacant->settled = 0;
     vacant->base = vacant->begin;
     vacant->references = hold ? 0 : 1;
     vacant->holds = hold ? 1 : 0;

@@ -40,8 +40,8 @@ static void settle(struct site *site, const struct mapping *mapping, const struc
         report(where, site, "lost with it: the values of %zu more ranges", count - LINES);
 }
 
-static bool spare_refused(const struct location *where, const struct site *site,
-                          const struct mapped *mapped)
+bool spare_refused(const struct location *where, const struct site *site,
+                   const struct mapped *mapped)
 {
     char words[RANGE_WORDS];
     return report(where, site,

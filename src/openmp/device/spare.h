@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 struct location;
+struct mapped;
 struct mapping;
 struct pinned;
 struct site;
@@ -25,5 +26,10 @@ struct needs {
 /* The end of a construct whose site is lost: does the host have the values that it needs? False:
  * reported. */
 bool spare(struct site *site, const struct mapping *mapping, const struct needs *needs);
+
+/* Says that a construct needs the values of a range, and that they are lost. Always false. `site`
+ * may be NULL. */
+bool spare_refused(const struct location *where, const struct site *site,
+                   const struct mapped *mapped);
 
 #endif

@@ -29,7 +29,7 @@ static bool memory_give(struct suballocator *memory, const struct location *wher
                         omprma_addr_t begin)
 {
     origin_say(where, NULL);
-    return site_is_lost(memory->site) ||
+    return (site_is_lost(memory->site) && !memory->site->shares) ||
            report_status(where, omprma_free(memory->site->remote, begin));
 }
 

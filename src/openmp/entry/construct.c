@@ -14,6 +14,7 @@
 
 #include "openmp/device/devices.h"
 #include "openmp/device/info.h"
+#include "openmp/device/losses.h"
 #include "openmp/image/choice.h"
 #include "openmp/image/registry.h"
 #include "openmp/place/placement.h"
@@ -65,6 +66,8 @@ static struct work *construct_issue(struct device *device, struct construct *con
         construct->call.plan = registry_plan(device, construct->call.host_id, construct->where);
     if (!region || lost || construct->call.plan)
         work = work_begin_locked(device, construct->where, kind);
+    if (work)
+        work->leaves = construct->kind == CONSTRUCT_LEAVE;
     if (work)
         *right = maps_are_valid(work, &construct->maps) && placement_bring(work, &placed) &&
                  (region ? region_issue(work, &construct->call, &construct->maps, launch)
@@ -173,6 +176,40 @@ static void construct_restore(const struct construct *construct, void *const *ba
             maps->bases[i] = maps->types[i] & MAP_PTR_AND_OBJ ? *(void **)bases[i] : bases[i];
 }
 
+/* It was counted in the table, and another site is to do it: as if it had never come. */
+static bool construct_undo(struct device *device, struct construct *construct)
+{
+    pthread_mutex_lock(&device->space->lock);
+    struct work *work = work_begin_locked(device, construct->where, WORK_SPARED);
+    if (work)
+        work->lost = work->idles = true;
+    bool right = work && maps_settle(work, &construct->maps);
+    pthread_mutex_unlock(&device->space->lock);
+    return work && work_end(work) != WORK_FAILED && right;
+}
+
+/* Until a site has done it, or none is left that could. A data region that ends is done by then:
+ * what was to come home has come from another site. */
+static enum work_result construct_survive(struct device *device, struct construct *construct,
+                                          void *const *bases)
+{
+    size_t bytes = (size_t)construct->maps.count * sizeof(void *);
+    for (int round = 0;; round++) {
+        bool living = !device_is_lost(device_living(device));
+        uint64_t began = variables_time(device->space);
+        enum work_result result = construct_on(device, construct);
+        if (result != WORK_LOST || !living)
+            return result;
+        if (bytes > 0)
+            memcpy(construct->maps.bases, bases, bytes);
+        if ((construct->kind == CONSTRUCT_ENTER && !construct_undo(device, construct)) ||
+            (construct->kind == CONSTRUCT_REGION && !variables_may_repeat(began, construct->where)))
+            return WORK_FAILED;
+        if (round > 0)
+            losses_pause();
+    }
+}
+
 static enum work_result construct_spare(struct device *device, struct construct *construct)
 {
     size_t bytes = (size_t)construct->maps.count * sizeof(void *);
@@ -183,7 +220,8 @@ static enum work_result construct_spare(struct device *device, struct construct 
     }
     if (bases)
         memcpy(bases, construct->maps.bases, bytes);
-    enum work_result result = construct_on(device, construct);
+    enum work_result result = losses_matter() ? construct_survive(device, construct, bases)
+                                              : construct_on(device, construct);
     if (result == WORK_LOST)
         construct_restore(construct, bases);
     free(bases);
@@ -208,8 +246,11 @@ static bool construct_prepare(const struct construct *construct)
     bool right = true;
     if (!devices_are_placed())
         return true;
-    for (int i = 1; i < devices_sites() && right; i++)
-        right = registry_prepare(device_of_site(i), construct->where);
+    for (int i = 1; i < devices_sites() && right; i++) {
+        struct device *device = device_of_site(i);
+        right = device_is_lost(device) || registry_prepare(device, construct->where) ||
+                device_is_lost(device);
+    }
     if (right && registry_has_variables() && placement_is_on())
         right = variables_are_ready(construct);
     for (int i = 0; i < maps->count && right; i++)

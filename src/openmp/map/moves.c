@@ -150,6 +150,7 @@ static bool data_note(struct work *work, const struct move *move, bool many)
     struct pinned *pinned = LIST_FIRST(&range->pins);
     pinned->given |= there && data_is_whole(move);
     pinned->retrieved |= !there;
+    pinned->whole |= !there && data_is_whole(move);
     return true;
 }
 
@@ -224,7 +225,7 @@ static bool plain_issue(struct work *work, const struct move *move)
             !scatter_add(work->scatter, &range->memory, (void *)move->begin, range->device,
                          move->bytes))
             return false;
-        pinned->retrieved = true;
+        pinned->retrieved = pinned->whole = true;
     }
     work_write(work, range);
     return true;

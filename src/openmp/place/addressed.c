@@ -11,6 +11,7 @@
 
 #include "openmp/device/allocated.h"
 #include "openmp/device/devices.h"
+#include "openmp/device/losses.h"
 #include "openmp/place/copies.h"
 
 enum { STRUCTURE_BYTES = 4096 }; /* of a larger one nobody expects that it is by value */
@@ -97,9 +98,11 @@ struct device *ends_choose(struct device *device, const struct ends *ends)
     if (!to && !from)
         return device;
     for (int i = 0; i < space->sites; i++)
-        if ((sites >> i & 1) &&
+        if ((sites >> i & 1) && !device_is_lost(device_of_site(i)) &&
             (!best || site_is_better(&device_of_site(i)->site, &best->site, to != NULL)))
             best = device_of_site(i);
+    if (!best) /* it is lost, which is said where it is used */
+        return device_living(device);
     if (to && to_sites != site_bit(&best->site))
         best->site.load.entered += to->end - to->begin;
     return best;

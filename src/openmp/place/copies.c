@@ -7,6 +7,9 @@
 #include "openmp/place/copies.h"
 
 #include "openmp/device/devices.h"
+#include "openmp/device/losses.h"
+#include "openmp/device/spare.h"
+#include "openmp/map/maps.h"
 
 /* The work that has pinned it brings a copy to the device. */
 static bool is_brought_to(const struct pinned *pinned, const struct device *device)
@@ -24,6 +27,28 @@ static struct device *source_of(const struct mapped *mapped)
     if (each->brings)
         settled &= ~site_bit(each->work->site);
     return device_of_site(__builtin_ctzll(settled ? settled : present));
+}
+
+/* From the program's memory, which has what all sites have lost. */
+static bool range_give(struct work *work, struct mapped *mapped)
+{
+    const struct move move = {.kind = MOVE_TO,
+                              .range = mapped,
+                              .begin = mapped->begin,
+                              .bytes = mapped->end - mapped->begin};
+    mapped->lost = false;
+    mapped->settled = 0;
+    mapped->present = site_bit(work->site);
+    return work_follow_all(work, mapped) && move_issue(work, &move);
+}
+
+/* Nobody has it. Where it is there only for works under way, they go, and it with them; then it is
+ * made anew. */
+static bool range_miss(struct work *work, const struct mapped *mapped)
+{
+    bool goes = !mapped_is_wanted(mapped) && work->spared;
+    work->lost |= goes;
+    return goes || spare_refused(work->where, NULL, mapped);
 }
 
 /* Behind those in flight that may write it, that use what is overwritten, or bring what is read. */
@@ -87,17 +112,42 @@ static struct use *use_of(struct work *work, struct mapped *mapped)
 bool copies_use(struct work *work, struct mapped *mapped, bool writes)
 {
     uint64_t here = site_bit(work->site);
+    bool lost = mapped->lost;
+    if (work->lost)
+        return true;
+    if (lost && !remains_at_home(mapped))
+        return range_miss(work, mapped);
     struct use *use = use_of(work, mapped);
     if (!use)
         return false;
     if (mapped->variable)
         return true;
     bool is_here = mapped_present(mapped) & here;
-    bool right = is_here ? use->brings || range_follow(work, mapped) : range_bring(work, mapped);
+    if (writes && !use->writes)
+        remains_write(mapped, work->number);
+    if (!is_here || use->brings)
+        remains_bring(mapped, work->site);
+    bool right = is_here ? use->brings || range_follow(work, mapped)
+                 : lost  ? range_give(work, mapped)
+                         : range_bring(work, mapped);
     use->brings |= !is_here;
     use->writes |= writes;
     mapped->present = writes ? here : mapped_present(mapped) | here;
     return right;
+}
+
+bool copies_give(struct work *work, struct mapped *mapped)
+{
+    if (work->lost)
+        return true;
+    struct use *use = use_of(work, mapped);
+    if (!use)
+        return false;
+    use->writes = true;
+    mapped->lost = mapped->has_digest = false;
+    mapped->present = site_bit(work->site);
+    mapped->settled = 0;
+    return true;
 }
 
 struct pointees {
@@ -129,15 +179,21 @@ bool copies_use_pointees(struct work *work)
     return pointees.right;
 }
 
+/* Who has nothing done there, and only brings all together, passes over what is lost. */
+static bool any_use(struct work *work, struct mapped *mapped, bool writes)
+{
+    return (mapped->lost && !work->spared) || copies_use(work, mapped, writes);
+}
+
 bool copies_use_all(struct work *work, bool writes)
 {
     struct mapped *each = mapping_first(&work->device->space->mapping);
     for (; each; each = mapping_next(each))
         if (each->references != COUNT_INFINITE && mapped_is_wanted(each) &&
-            !copies_use(work, each, writes))
+            !any_use(work, each, writes))
             return false;
     for (each = mapping_first(&work->device->space->blocks); each; each = mapping_next(each))
-        if (!copies_use(work, each, writes))
+        if (!any_use(work, each, writes))
             return false;
     return true;
 }
@@ -160,6 +216,7 @@ bool copies_pin(struct work *work)
     for (struct pinned *each = work->pinned; each; each = each->next)
         if (each->mapped->made_by == work->number) {
             each->mapped->present = site_bit(work->site);
+            each->mapped->lost = work->lost && losses_matter();
             each->writes = true;
         }
     for (size_t i = 0; i < work->uses.count; i++) {

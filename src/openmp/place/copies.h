@@ -9,6 +9,9 @@
  * Who is in flight and uses a range has pinned it. A work that may write a range waits for no
  * reader of it: that has its own copy, or is ordered by the program.
  *
+ * What lost sites alone had is lost (device/remains.h). If the program's memory has it, a use gives
+ * it from there; else a use is an error.
+ *
  * Thread: the caller holds the space's lock. Blocks: when a queue is full. Errors: false means that
  * it was reported.
  */
@@ -18,24 +21,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "openmp/device/remains.h"
 #include "openmp/run/work.h"
-
-static inline uint64_t site_bit(const struct site *site)
-{
-    return UINT64_C(1) << site->index;
-}
-
-/* The sites that have its present value. */
-static inline uint64_t mapped_present(const struct mapped *mapped)
-{
-    return mapped->present ? mapped->present : 1;
-}
 
 /* The work uses the range; its site has the present value before anything that is issued from now
  * on. */
 bool copies_use(struct work *work, struct mapped *mapped, bool writes);
 
-/* The same, for writing, of what attached pointers in its ranges lead to. A pointer that was
+/* The work gives all of it: what was lost of it is not missed. */
+bool copies_give(struct work *work, struct mapped *mapped);
+
+/* copies_use(), for writing, of what attached pointers in its ranges lead to. A pointer that was
  * mapped is all that tells: what else a region finds through memory is not known. */
 bool copies_use_pointees(struct work *work);
 

@@ -9,6 +9,7 @@
 #include <omprma_private/say.h>
 
 #include "openmp/device/devices.h"
+#include "openmp/device/losses.h"
 #include "openmp/place/copies.h"
 #include "openmp/site/report.h"
 
@@ -23,9 +24,10 @@ bool placement_is_on(void)
     return devices_are_placed() && !atomic_load_explicit(&placement.ended, memory_order_acquire);
 }
 
+/* When that is lost, another one goes on. */
 struct device *placement_last(void)
 {
-    return device_of_site(atomic_load(&placement.last));
+    return device_living(device_of_site(atomic_load(&placement.last)));
 }
 
 static bool all_brought(struct device *device)

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "openmp/device/devices.h"
+#include "openmp/device/losses.h"
 #include "openmp/place/addressed.h"
 #include "openmp/place/copies.h"
 #include "openmp/place/deal.h"
@@ -163,6 +164,8 @@ static void tally_writers(struct tally *tally, const struct mapped *mapped)
 static void tally_add(struct tally *tally, const struct mapped *mapped, int sites)
 {
     uint64_t present = mapped_present(mapped);
+    if (!present)
+        return;
     int from = __builtin_ctzll(present);
     double mib = (double)(mapped->end - mapped->begin) / (1 << 20);
     tally_writers(tally, mapped);
@@ -233,6 +236,8 @@ static void tally_region(struct tally *tally, struct space *space, const struct 
     tally_items(tally, space, placed);
     addresses_each(space, placed->maps, tally_addressed, &addressed);
     tally->dealt = deal_site(&placement.deal, space->sites);
+    if (tally->dealt >= 0 && device_is_lost(device_of_site(tally->dealt)))
+        tally->dealt = -1;
 }
 
 static int64_t site_price(const struct tally *tally, const struct site *site)
@@ -264,8 +269,11 @@ struct device *placement_choose(struct device *device, const struct placed *plac
     int64_t least = INT64_MAX;
     if (space->sites == 1)
         return device;
+    if (losses_matter())
+        losses_settle(space, NULL);
     if (!placement_is_on())
         return placement_last();
+    device = device_living(device);
     tally.now_ns = clock_ns();
     if (placed->kind == CONSTRUCT_REGION)
         tally_region(&tally, space, placed);
@@ -273,6 +281,8 @@ struct device *placement_choose(struct device *device, const struct placed *plac
         tally_items(&tally, space, placed);
     for (int i = 0; i < space->sites; i++) {
         struct device *each = device_of_site(i);
+        if (device_is_lost(each))
+            continue;
         int64_t price = site_price(&tally, &each->site);
         if (price < least ||
             (price == least && site_is_better(&each->site, &device->site, tally.made > 0))) {
@@ -291,6 +301,17 @@ static bool range_use(struct work *work, struct mapped *mapped, bool writes)
     if (writes && work->loaded.usual)
         mapped->home = site_bit(work->site);
     return copies_use(work, mapped, writes);
+}
+
+/* Does the construct give the range, which is lost, all of its values? Or does it need none? What
+ * it would have brought home is looked at when it ends. */
+static bool is_not_missed(const struct placed *placed, int i, const struct mapped *mapped)
+{
+    const struct maps *maps = placed->maps;
+    uintptr_t begin = (uintptr_t)maps->begins[i];
+    return placed->kind == CONSTRUCT_LEAVE ||
+           (placed->kind != CONSTRUCT_REGION && (maps->types[i] & MAP_TO) &&
+            begin <= mapped->begin && begin + maps_bytes(maps, i) >= mapped->end);
 }
 
 /* Where a construct enters, it may write the pointers that it attaches. */
@@ -320,6 +341,11 @@ static bool item_use(struct work *work, const struct placed *placed, int i)
         break;
     }
     bool points = pointer && (placed->kind == CONSTRUCT_REGION || placed->kind == CONSTRUCT_ENTER);
+    if (mapped && uses && mapped->lost && is_not_missed(placed, i, mapped)) {
+        uses = false;
+        if (writes && !copies_give(work, mapped))
+            return false;
+    }
     return (!points || range_use(work, pointer, true)) &&
            (!mapped || !uses || range_use(work, mapped, writes));
 }
@@ -358,14 +384,15 @@ static bool region_bring(struct work *work, const struct maps *maps)
 
 bool placement_bring(struct work *work, const struct placed *placed)
 {
-    if (work->device->space->sites == 1)
+    if (work->device->space->sites == 1 || work->lost)
         return true;
     if (placed->kind == CONSTRUCT_REGION)
         load_begin(&work->site->load, &work->loaded, kernel_usual(placed->host_id), clock_ns());
     placement.placed = placed;
     return variables_bring(work, placed->kind == CONSTRUCT_REGION) &&
            list_use(work, placed->maps) &&
-           (placed->kind != CONSTRUCT_REGION || region_bring(work, placed->maps));
+           (placed->kind != CONSTRUCT_REGION || region_bring(work, placed->maps)) &&
+           work_note_ready(work);
 }
 
 /* Who has made it by a region has used it. */

@@ -42,6 +42,7 @@ struct seen {
     _Atomic uint64_t read;  /* bytes of its log */
     struct work *writer;    /* the last work that has written there what it lacked, */
     uint64_t writer_number; /* if that is still this one */
+    uint64_t taken;         /* the number of works when something of its log was taken last */
 };
 
 static struct variables {
@@ -127,7 +128,7 @@ static bool image_places(const struct image *image, uint64_t *places)
                           ? 0
                           : elf_symbol(image->start, image->bytes, image->entries[i].name);
         for (int site = 0; at && site < devices_sites(); site++)
-            places[site] = image->addresses[site][i] - at;
+            places[site] = image->addresses[site] ? image->addresses[site][i] - at : 0;
         if (at)
             return true;
     }
@@ -206,7 +207,7 @@ static bool named_add(const struct image *image, size_t entry, struct mapped *ma
     longer->mapped = mapped;
     longer->number = mapped->number;
     for (int i = 0; i < devices_sites(); i++)
-        longer->at[i] = image->addresses[i][entry];
+        longer->at[i] = image->addresses[i] ? image->addresses[i][entry] : 0;
     return true;
 }
 
@@ -243,8 +244,11 @@ static bool image_watch(const struct image *image, const struct ranges *ranges,
     struct space *space = device_of_site(0)->space;
     bool first = variables.words.range_count == 0, own = false;
     bool right = log_make(device_of_site(0));
-    for (int i = 0; i < devices_sites() && right; i++)
-        right = site_watch(device_of_site(i), ranges, places[i], first, &own);
+    for (int i = 0; i < devices_sites() && right; i++) {
+        struct device *device = device_of_site(i);
+        right = device_is_lost(device) || site_watch(device, ranges, places[i], first, &own) ||
+                device_is_lost(device);
+    }
     pthread_mutex_lock(&space->lock);
     right = right && books_add(space, image, places, ranges);
     pthread_mutex_unlock(&space->lock);
@@ -473,6 +477,7 @@ static bool log_read(struct device *device, struct seen *seen, uint64_t end)
     if (right) {
         pthread_mutex_lock(&device->space->lock);
         words_take(&variables.words, device->site.index, records, bytes, address_take, &addresses);
+        seen->taken = device->space->works;
         pthread_mutex_unlock(&device->space->lock);
         atomic_store(&seen->read, end);
     }
@@ -514,6 +519,31 @@ static bool variables_over(struct work *work)
     }
     pthread_mutex_unlock(&seen->lock);
     return right;
+}
+
+uint64_t variables_time(struct space *space)
+{
+    pthread_mutex_lock(&space->lock);
+    uint64_t works = space->works;
+    pthread_mutex_unlock(&space->lock);
+    return works;
+}
+
+bool variables_may_repeat(uint64_t since, const struct location *where)
+{
+    struct space *space = device_of_site(0)->space;
+    int torn = -1;
+    pthread_mutex_lock(&space->lock);
+    for (int i = 0; i < devices_sites(); i++)
+        if (is_watched() && device_is_lost(device_of_site(i)) && variables.seen[i].taken > since)
+            torn = i;
+    pthread_mutex_unlock(&space->lock);
+    return torn < 0 ||
+           report(where, NULL,
+                  "variables on devices (declare target) may have a part of what this region had "
+                  "written on worker %d, which is lost, so it cannot be done again: regions that "
+                  "write such variables need an order, by depend, for the run to go on",
+                  torn);
 }
 
 bool variables_note(struct work *work)

@@ -15,6 +15,8 @@
 #include "base/clock.h"
 #include "openmp/abi/location.h"
 #include "openmp/device/devices.h"
+#include "openmp/device/losses.h"
+#include "openmp/device/remains.h"
 #include "openmp/device/spare.h"
 #include "openmp/run/fault.h"
 #include "openmp/site/loss.h"
@@ -35,10 +37,11 @@ struct arrival {
     _Alignas(16) unsigned char content[];
 };
 
-/* After a failure that was reported. True: the host does what the device did not. */
+/* After a failure that was reported. True: the host, or another site, does what this one did not.
+ */
 static bool work_goes_on(struct work *work)
 {
-    work->lost = work->spared && site_is_lost(work->site);
+    work->lost = work->spared && (work->struck || site_is_lost(work->site));
     work->failed = work->failed || !work->lost;
     return work->lost;
 }
@@ -50,10 +53,27 @@ static bool address_told(const struct work *work)
     return report(work->where, NULL, "\"%.*s\": %s", name.length, name.text, omprma_error());
 }
 
-static bool work_told(const struct work *work, omprma_status_t status)
+static bool plainly_told(void *work, int status)
 {
+    return report_status(((const struct work *)work)->where, status);
+}
+
+/* Where several sites serve the space, the lost one may be another. */
+static bool is_of_loss(struct work *work, int status, bool (*tell)(void *context, int status))
+{
+    bool is = losses_matter() && losses_explain(work->where, status, work->losses, tell, work);
+    work->struck |= is;
+    return is;
+}
+
+static bool work_told(struct work *work, omprma_status_t status)
+{
+    if (status == OMPRMA_OK)
+        return true;
     if (status == OMPRMA_ERR_ARGUMENT && work->moved)
         return address_told(work);
+    if (is_of_loss(work, status, plainly_told))
+        return false;
     if (work->exchanges)
         return report_status(work->where, status);
     return loss_status(work->where, work->site, status);
@@ -121,6 +141,8 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->number = ++device->space->works;
     work->failed = work->departed = work->computes = work->exchanges = false;
     work->spared = work->lost = work->misplaced = work->restores = false;
+    work->struck = work->leaves = work->idles = work->readied = false;
+    work->losses = losses_seen();
     work->placed_end = 0;
     work->moved = NULL;
     work->strays.count = 0;
@@ -134,9 +156,9 @@ struct work *work_begin_locked(struct device *device, const struct location *whe
 {
     struct work *work = work_take(device, where);
     bool flies = kind == WORK_FLIGHT || kind == WORK_SMALL;
-    if (work && kind == WORK_SPARED) {
+    if (work && (kind == WORK_SPARED || (flies && losses_matter()))) {
         work->spared = true;
-        work->lost = site_is_lost(work->site);
+        work->lost = work->idles = site_is_lost(work->site);
     }
     bool right = work && (kind == WORK_SMALL ? queue_share(work) : queue_own(work, flies));
     if (right && flies && !work->end)
@@ -291,9 +313,137 @@ static void bringers_end(struct work *work)
     work->bringers = NULL;
     for (struct work *next; each; each = next) {
         next = each->next_bringer;
-        if (!work_finish(each))
-            work->failed = true;
+        enum work_result result = work_end(each);
+        work->lost |= result == WORK_LOST && work->spared;
+        work->failed |= result == WORK_FAILED || (result == WORK_LOST && !work->spared);
     }
+}
+
+/* ---- losses --------------------------------------------------------------------------------- */
+
+/* Its pin of the range that has this byte. */
+static const struct pinned *pinned_at(const struct work *work, uintptr_t at)
+{
+    for (const struct pinned *each = work->pinned; each; each = each->next)
+        if (at >= each->mapped->begin && at < each->mapped->end)
+            return each;
+    return NULL;
+}
+
+/* Behind those that write it or bring it there. */
+static bool fetch_follow(struct work *fetch, const struct work *work, const struct mapped *mapped)
+{
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->work != work && (each->writes || (each->brings && each->work->site == fetch->site)) &&
+        !work_wait_for(fetch, each->work))
+        return false;
+    return true;
+}
+
+/* From a site that has it. The caller holds the lock, which is given up meanwhile. */
+static enum work_result fetch_once(const struct work *work, const struct mapped *mapped,
+                                   struct arrival *arrival)
+{
+    struct space *space = work->device->space;
+    struct device *from = device_of_site(__builtin_ctzll(mapped_present(mapped)));
+    struct work *fetch = work_begin_locked(from, work->where, WORK_SPARED);
+    omprma_addr_t at = mapped_address(mapped, (uintptr_t)arrival->to);
+    bool right = fetch && fetch_follow(fetch, work, mapped) &&
+                 work_retrieve_own(fetch, arrival->content, at, arrival->bytes);
+    pthread_mutex_unlock(&space->lock);
+    enum work_result result = fetch ? work_end(fetch) : WORK_FAILED;
+    if (result == WORK_LOST)
+        losses_pause();
+    pthread_mutex_lock(&space->lock);
+    return right ? result : WORK_FAILED;
+}
+
+/* What the work was to bring home comes from other sites, or is there still. False: reported. */
+static bool work_fetch(struct work *work)
+{
+    for (struct arrival *each = work->arrived; each; each = each->next) {
+        const struct pinned *pinned = pinned_at(work, (uintptr_t)each->to);
+        enum work_result result = WORK_LOST;
+        while (pinned && result == WORK_LOST && !pinned->mapped->lost) {
+            result = fetch_once(work, pinned->mapped, each);
+            losses_settle(work->device->space, work->where);
+        }
+        if (result == WORK_FAILED)
+            return false;
+    }
+    return true;
+}
+
+/* Of what comes home nothing is lost, but what is there still. */
+static bool arrivals_are_sound(struct work *work)
+{
+    for (const struct pinned *each = work->pinned; each; each = each->next) {
+        const struct mapped *mapped = each->mapped;
+        if (!each->retrieved || !mapped->lost)
+            continue;
+        if (!remains_at_home(mapped))
+            return spare_refused(work->where, NULL, mapped);
+        arrivals_end(work, (char *)mapped->begin, (char *)mapped->end, false);
+    }
+    return true;
+}
+
+/* Has any of it been done? */
+static bool work_has_begun(const struct work *work)
+{
+    return !work->idles && (!work->readied || omprma_event_synchronize(work->ready) == OMPRMA_OK);
+}
+
+/* What a work on a site that is lost by now has done there is gone; it is done again, unless
+ * something is asked once all is complete. */
+static void remains_end(struct work *work, bool arrived)
+{
+    const struct remains_end end = {
+        .where = work->where,
+        .site = work->site,
+        .done = arrived && !work->failed,
+        .begun = !arrived && !work->site->settled && work_has_begun(work),
+        .computes = work->computes,
+    };
+    for (const struct pinned *each = work->pinned; each; each = each->next)
+        remains_over(each, &end);
+}
+
+/* How it ends where others go on for a lost site. *arrived: it is done. */
+static void work_survive(struct work *work, bool *arrived)
+{
+    losses_settle(work->device->space, work->where);
+    if (work->spared && work->pinned && !(work->over && work->computes) && work->site->settled)
+        work->lost = true;
+    *arrived = *arrived && !work->lost;
+    if (!*arrived)
+        remains_end(work, false);
+    bool living = !device_is_lost(device_living(work->device));
+    if (work->lost && work->leaves && living && !work->failed) {
+        work->failed = !work_fetch(work);
+        work->lost = work->failed;
+        *arrived = !work->failed;
+    }
+    if (*arrived && !work->failed)
+        work->failed = !arrivals_are_sound(work);
+}
+
+static bool work_ended_well(struct work *work, omprma_status_t status)
+{
+    if (status == OMPRMA_OK)
+        return true;
+    if (is_of_loss(work, status, end_told))
+        return false;
+    return work->exchanges ? end_told(work, status)
+                           : loss_status_told(work->where, work->site, status, end_told, work);
+}
+
+/* Is it the host's to do what is lost, and can it not? */
+static bool host_fails(const struct work *work)
+{
+    bool others = losses_matter() && !device_is_lost(device_living(work->device));
+    return work->lost && !others && !work_is_spared(work);
 }
 
 /* The queue is done. */
@@ -303,15 +453,13 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
     if (__builtin_expect(work->traced != NULL, 0))
         ompt_arrive_told(work->traced);
     work->traced = NULL;
-    bool right = work->exchanges
-                     ? end_told(work, status)
-                     : loss_status_told(work->where, work->site, status, end_told, work);
-    if (!right)
+    if (!work_ended_well(work, status))
         work_goes_on(work);
-    bool arrived = status == OMPRMA_OK && !work->lost;
     bringers_end(work);
+    bool arrived = status == OMPRMA_OK && !work->lost;
     if (work->over && arrived && !work->over(work))
-        work->failed = true;
+        work_goes_on(work);
+    arrived &= !work->lost;
     for (struct kept *next, *each = work->kept; each; each = next) {
         next = each->next;
         free(each);
@@ -323,10 +471,15 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
         work->scatter->count = 0;
     work->region = NULL;
     pthread_mutex_lock(&device->space->lock);
+    bool survives = losses_matter();
+    if (survives)
+        work_survive(work, &arrived);
     if (work->loaded.usual)
-        load_end(&work->site->load, &work->loaded, clock_ns());
+        (arrived ? load_end : load_drop)(&work->site->load, &work->loaded, clock_ns());
     work_deliver(work, arrived && !work->failed);
-    if (work->lost && !work_is_spared(work))
+    if (survives && arrived)
+        remains_end(work, true);
+    if (host_fails(work))
         work->failed = true;
     work_unpin(work, arrived);
     if (!suballoc_give(&device->space->memory, work->where, &work->privates))
@@ -341,7 +494,7 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
 bool work_depart(struct work *work)
 {
     work->departed = true;
-    return work_issued(work, omprma_event_record(work->end, work->queue));
+    return work->lost || work_issued(work, omprma_event_record(work->end, work->queue));
 }
 
 /* A queue of its own is clean again afterwards; one that is shared has others' operations, too. */
@@ -501,14 +654,22 @@ static void *place_of(struct work *work, void *to, size_t bytes)
     return work->spared ? arrival_make(work, to, bytes) : to;
 }
 
+/* What is to come home is noted all the same, for another site. */
+static bool retrieve_lost(struct work *work, void *to, size_t bytes)
+{
+    return !work->leaves || arrival_make(work, to, bytes);
+}
+
 bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes,
                    const omprma_shape_t *shape)
 {
     if (!work_send_there(work))
         return false;
-    if (shape && !work->lost)
+    if (work->lost)
+        return retrieve_lost(work, to, bytes);
+    if (shape)
         return work_issued(work, omprma_retrieve_strided(work->queue, to, from, shape));
-    return work->lost || retrieve_to(work, place_of(work, to, bytes), from, bytes);
+    return retrieve_to(work, place_of(work, to, bytes), from, bytes);
 }
 
 bool work_retrieve_own(struct work *work, void *to, omprma_addr_t from, size_t bytes)
@@ -520,7 +681,7 @@ bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *be
 {
     omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
     if (work->lost)
-        return true;
+        return retrieve_lost(work, begin, bytes);
     if ((mapped->memory.block || work->spared) &&
         !work_issued(work, omprma_memory_check(begin, bytes, true)))
         return false;
@@ -544,7 +705,8 @@ bool work_exchange(struct work *work, omprma_addr_t from, const struct site *to_
 {
     int remote = to_site->remote;
     work->exchanges = true;
-    return work_issued(work, shape ? omprma_exchange_strided(work->queue, from, remote, to, shape)
+    return work->lost ||
+           work_issued(work, shape ? omprma_exchange_strided(work->queue, from, remote, to, shape)
                                    : omprma_exchange(work->queue, from, remote, to, bytes));
 }
 
@@ -598,7 +760,7 @@ void *work_keep(struct work *work, size_t bytes)
  * lock was released. */
 bool work_wait_for(struct work *work, struct work *other)
 {
-    if (!other->queue) /* the host does it */
+    if (!other->queue || work->lost) /* the host does it, or this one */
         return true;
     if (work->region && !work_send_there(work))
         return false;
@@ -611,7 +773,18 @@ bool work_await(struct work *work, struct work *bringer)
 {
     bringer->next_bringer = work->bringers;
     work->bringers = bringer;
-    return work_issued(work, omprma_event_wait(bringer->end, work->queue));
+    work->lost |= bringer->lost && work->spared;
+    return work->lost || work_issued(work, omprma_event_wait(bringer->end, work->queue));
+}
+
+bool work_note_ready(struct work *work)
+{
+    if (!losses_matter() || !work->spared)
+        return true;
+    work->idles |= work->lost;
+    work->readied = !work->lost;
+    return work->lost || ((work->ready || work_issued(work, omprma_event_create(&work->ready))) &&
+                          work_issued(work, omprma_event_record(work->ready, work->queue)));
 }
 
 bool work_follow(struct work *work, struct mapped *mapped)
@@ -648,6 +821,7 @@ bool work_pin_again(struct work *work, struct mapped *mapped, uintptr_t begin, s
     *pinned = (struct pinned){.next = work->pinned,
                               .work = work,
                               .number = work->number,
+                              .site = work->site->index,
                               .mapped = mapped,
                               .begin = begin,
                               .bytes = bytes};

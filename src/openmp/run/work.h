@@ -58,6 +58,12 @@ struct work {
     bool exchanges;           /* what it is told may be about another device */
     bool spared;              /* see WORK_SPARED */
     bool lost;                /* it was spared: nothing is moved any more */
+    bool struck;              /* a site is lost that it needs, where several serve the space; */
+    unsigned losses;          /* so many were lost when it began. */
+    bool leaves;              /* what it was to bring home is brought from another site then */
+    bool idles;               /* it was lost before it could begin */
+    omprma_event_t *ready;    /* made when it is needed, and kept: it may begin behind that, */
+    bool readied;             /* which is recorded */
     bool failed;
     omprma_addr_t placed_end; /* of the last small range that it has made; 0: of none */
     const char *moved;        /* the name of the variable that is being moved; NULL: none */
@@ -198,6 +204,10 @@ void work_write(struct work *work, struct mapped *mapped);
 
 /* Orders this work behind what the other has issued so far. */
 bool work_wait_for(struct work *work, struct work *other);
+
+/* All that it has waited for so far stands before anything that it does, or has been done already.
+ * Where the run goes on after losses, it is known afterwards whether it had begun. */
+bool work_note_ready(struct work *work);
 
 /* Has the other, which has departed, end before this work goes on, and cleaned up with it. */
 bool work_await(struct work *work, struct work *bringer);

@@ -49,15 +49,20 @@ static int64_t mean(int64_t known, int64_t seen)
     return known ? known + (seen - known) / PART : seen;
 }
 
+void load_drop(struct load *load, struct loaded *loaded, int64_t now)
+{
+    loaded->usual = NULL;
+    loaded->kernel->under_way--;
+    load->under_way--;
+    load->since_ns = now;
+}
+
 void load_end(struct load *load, struct loaded *loaded, int64_t now)
 {
     int64_t took = now - load->since_ns;
     *loaded->usual = mean(*loaded->usual, took > 0 ? took : 1);
     typical_ns = mean(typical_ns, *loaded->usual);
-    loaded->usual = NULL;
-    loaded->kernel->under_way--;
-    load->under_way--;
-    load->since_ns = now;
+    load_drop(load, loaded, now);
 }
 
 int64_t load_wait(const struct load *load, int64_t now)

@@ -40,6 +40,9 @@ void load_begin(struct load *load, struct loaded *loaded, int64_t *usual, int64_
 /* It has ended: *usual is a mean of what has been seen, in which what was seen last counts most. */
 void load_end(struct load *load, struct loaded *loaded, int64_t now);
 
+/* It has not been done: nothing is known of its kernel by that. */
+void load_drop(struct load *load, struct loaded *loaded, int64_t now);
+
 /* Until it would begin with something else; ns. */
 int64_t load_wait(const struct load *load, int64_t now);
 

@@ -43,7 +43,9 @@ bool loss_status_told(const struct location *where, struct site *site, int statu
         return tell(context, status);
     if (!atomic_exchange(&site->lost, true)) {
         tell(context, status);
-        report(where, site, "it is lost; its regions are computed on the host from here on");
+        report(where, site,
+               site->shares ? "it is lost; its regions go to other workers from here on"
+                            : "it is lost; its regions are computed on the host from here on");
     }
     return false;
 }

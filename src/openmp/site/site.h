@@ -32,6 +32,7 @@ struct site {
     _Atomic bool lost;    /* and the run goes on, see loss.h: */
     _Atomic bool refused; /* that functions of the program cannot use it has been said, */
     bool settled;         /* and what was lost with it; under the device's lock */
+    bool shares;          /* its space, with others: when it is lost, they go on */
 
     /* Of the images that are there, under the lock. */
     pthread_mutex_t load_lock;      /* taken before the device's */

@@ -138,6 +138,14 @@ omprma_status_t omprma_memory_join(const int *devices, int count)
     return OMPRMA_OK;
 }
 
+/* For tests: bits of devices that are lost. */
+unsigned local_omprma_lost;
+
+bool omprma_device_is_lost(int device)
+{
+    return local_omprma_lost >> device & 1;
+}
+
 /* For tests: what exchanges to the last device take. */
 omprma_exchange_cost_t local_omprma_cost;
 

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * remains.c: Regions without an order may write parts of one range, one after the other where they
+ * are on different sites. What an earlier one of them wrote cannot be made again below what a later
+ * one has written on top of it: then the range is lost.
+ */
+#include "openmp/device/remains.h"
+
+#include <string.h>
+
+#include <omprma_private/memory.h>
+
+#include "openmp/site/report.h"
+
+enum { LINES = 16 };
+
+/* ---- the program's memory ------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t sum, uint64_t word)
+{
+    sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return sum ^ sum >> 29;
+}
+
+static uint64_t digest(uintptr_t begin, uintptr_t end)
+{
+    enum { LANES = 4, BYTES = LANES * sizeof(uint64_t) };
+    const char *at = (const char *)begin;
+    uint64_t lanes[LANES] = {1, 2, 3, 4}, words[LANES] = {0}, sum = end - begin;
+    for (; (uintptr_t)at + BYTES <= end; at += BYTES) {
+        memcpy(words, at, BYTES);
+        for (int i = 0; i < LANES; i++)
+            lanes[i] = mix(lanes[i], words[i]);
+    }
+    memset(words, 0, BYTES);
+    memcpy(words, at, end - (uintptr_t)at);
+    for (int i = 0; i < LANES; i++)
+        sum = mix(sum, mix(lanes[i], words[i]));
+    return sum;
+}
+
+/* The program may have freed it. */
+bool remains_at_home(const struct mapped *mapped)
+{
+    const void *begin = (const void *)mapped->begin;
+    size_t bytes = mapped->end - mapped->begin;
+    return mapped->has_digest && omprma_memory_check(begin, bytes, false) == OMPRMA_OK &&
+           digest(mapped->begin, mapped->end) == mapped->digest;
+}
+
+static void digest_take(struct mapped *mapped)
+{
+    mapped->digest = digest(mapped->begin, mapped->end);
+    mapped->has_digest = true;
+}
+
+/* ---- works ---------------------------------------------------------------------------------- */
+
+/* Does another work that is under way write it? */
+static bool has_other_writer(const struct mapped *mapped, uint64_t work)
+{
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->writes && each->number != work)
+        return true;
+    return false;
+}
+
+/* Sites to which it is on its way. */
+static uint64_t pending(const struct mapped *mapped)
+{
+    uint64_t sites = 0;
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->brings)
+        sites |= UINT64_C(1) << each->site;
+    return sites;
+}
+
+void remains_write(struct mapped *mapped, uint64_t work)
+{
+    if (!has_other_writer(mapped, work))
+        mapped->settled = mapped_present(mapped) & ~pending(mapped);
+}
+
+/* Nobody has it, unless it is at home. Is that news? */
+static bool range_lose(struct mapped *mapped)
+{
+    bool news = !mapped->lost;
+    mapped->lost = true;
+    mapped->present = 0;
+    return news;
+}
+
+static bool is_being_made(const struct mapped *mapped)
+{
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->number == mapped->made_by)
+        return true;
+    return false;
+}
+
+static void range_say(const struct mapped *mapped, struct remains_told *told)
+{
+    char words[RANGE_WORDS];
+    if (!mapped_is_wanted(mapped) || is_being_made(mapped) || remains_at_home(mapped) ||
+        ++told->count > LINES)
+        return;
+    report(told->where, NULL, "lost with worker %d (%s): the values of %s", told->site->index,
+           told->site->host, range_words(mapped, words));
+}
+
+void remains_say_more(const struct remains_told *told)
+{
+    if (told->count > LINES)
+        report(told->where, NULL, "lost with worker %d (%s): the values of %zu more ranges",
+               told->site->index, told->site->host, told->count - LINES);
+}
+
+static void over_done(const struct pinned *pinned, const struct remains_end *end)
+{
+    struct mapped *mapped = pinned->mapped;
+    if (pinned->writes) {
+        if (pinned->number > mapped->settled_by)
+            mapped->settled = site_bit(end->site);
+        mapped->has_digest = false;
+    }
+    if (pinned->writes && pinned->number > mapped->settled_by)
+        mapped->settled_by = pinned->number;
+    bool is_last = mapped->settled_by <= pinned->number;
+    if (!end->computes && is_last && !has_other_writer(mapped, pinned->number) &&
+        (pinned->given || pinned->whole))
+        digest_take(mapped);
+}
+
+/* On a site that is there still: what the work has begun to bring or to write there is neither its
+ * old value nor the new one. */
+static void over_failed(const struct pinned *pinned, const struct remains_end *end)
+{
+    struct mapped *mapped = pinned->mapped;
+    uint64_t here = site_bit(end->site);
+    bool spoilt = pinned->brings || (pinned->writes && end->begun);
+    bool other = has_other_writer(mapped, pinned->number);
+    if (spoilt)
+        mapped->settled &= ~here;
+    if (pinned->writes && !other)
+        mapped->present = mapped->settled;
+    else if (spoilt)
+        mapped->present &= ~here;
+    if (pinned->writes && end->begun && other)
+        mapped->present = 0;
+}
+
+void remains_over(const struct pinned *pinned, const struct remains_end *end)
+{
+    struct mapped *mapped = pinned->mapped;
+    struct remains_told told = {end->where, end->site, 0};
+    bool is_lost = end->site->settled;
+    if (mapped->variable || mapped->lost)
+        return;
+    if (end->done && !(is_lost && pinned->writes))
+        over_done(pinned, end);
+    else if (end->done || (is_lost && pinned->writes && mapped->settled_by > pinned->number))
+        mapped->present = 0;
+    else if (!is_lost)
+        over_failed(pinned, end);
+    if (mapped->present == 0 && range_lose(mapped))
+        range_say(mapped, &told);
+}
+
+/* ---- sites ---------------------------------------------------------------------------------- */
+
+/* Of the writers under way the first one that is on the site; *later: another one is behind it. */
+static bool writer_on(const struct mapped *mapped, const struct site *site, bool *later)
+{
+    uint64_t first = UINT64_MAX;
+    const struct pinned *each;
+    *later = false;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->writes && each->site == site->index && each->number < first)
+        first = each->number;
+    LIST_FOREACH(each, &mapped->pins, link)
+    *later |= each->writes && each->site != site->index && each->number > first;
+    return first < UINT64_MAX;
+}
+
+void remains_lose(struct mapped *mapped, const struct site *site, struct remains_told *told)
+{
+    bool later;
+    if (mapped->variable || mapped->vacant || mapped->lost)
+        return;
+    bool writer = writer_on(mapped, site, &later);
+    mapped->settled &= ~site_bit(site);
+    mapped->present = later    ? 0
+                      : writer ? mapped->settled
+                               : mapped_present(mapped) & ~site_bit(site);
+    if (mapped->present == 0 && range_lose(mapped))
+        range_say(mapped, told);
+}

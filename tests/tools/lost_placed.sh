@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# OMPRMA_ON_LOSS=continue with OMPRMA_PLACEMENT: random graphs whose regions end their workers. Each value is
+# right, or the program ends because it needs one that was lost, and a line has named that. SEEDS says which are
+# played, for example: SEEDS='100 150' tests/tools/lost_placed.sh
+# shellcheck source=tests/tools/common.sh
+. "$(dirname "$0")/common.sh"
+[ -z "${SANITIZE:-}" ] || exit 77 # its output is not the program's
+[ "$(launcher_name)" != mpiexec.hydra ] || exit 77 # over UCX a worker that dies ends the program
+export OMPRMA_TIMEOUT=20 OMP_NUM_THREADS=2 OMPRMA_ON_LOSS=continue OMPRMA_MEMORY=320M OMPRMA_BIND=0
+find_llvm || exit 77
+program=$folder/lost_placed deaths=$folder/deaths
+build() {
+    mkdir -p "$deaths"
+    "$llvm/bin/clang" -O1 -g "-DFOLDER=\"$deaths\"" -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
+        "$(dirname "$0")/lost_placed.c" -o "$program"
+}
+build || exit 1
+
+# one SEED DEATHS OPTION...: notes how it ends.
+right=0 lost=0 died=0 saves=
+one() {
+    local status
+    rm -f "$deaths"/*
+    # shellcheck disable=SC2086 # it may be empty
+    timeout 100 "$RUN" "${@:3}" "$program" "$1" "$2" $saves >"$folder/out" 2>"$folder/err"
+    status=$?
+    [ -z "$(ls "$deaths")" ] || died=$((died + 1))
+    if [ "$status" = 5 ]; then
+        right=$((right + 1))
+    elif [ "$status" = 134 ] && [ -z "$saves" ] && grep -q 'were lost with the device' "$folder/err"; then
+        lost=$((lost + 1))
+    else
+        check "seed $1, $2 deaths, ${*:3}: status" "$status" 5
+        cat "$folder/out" "$folder/err"
+    fi
+}
+
+read -r first last <<<"${SEEDS:-1 2}"
+for ((seed = first; seed <= last; seed++)); do
+    saves=saves
+    one "$seed" 1 -n 2 --transport direct --placement named
+    one "$seed" 2 -n 3 --data two-sided --placement named
+    one "$seed" 2 -n 4 --data rma --placement named
+    saves=
+    one "$seed" 2 -n 3 --transport direct --placement named
+    one "$seed" 1 -n 3 --data two-sided --placement auto
+    one "$seed" 2 -n 4 --data rma --placement auto
+done
+echo "$right right, $lost lost, a worker died in $died"
+check 'a worker has died' "$((died > 0))" 1
+finish
