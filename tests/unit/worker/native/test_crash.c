@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_crash.c: faults in kernels are parked and described, others end the process as usual, and
  * guarded accesses come back. Each crash happens in a child process.
- * Covers: crash.c, endings.c */
+ * Covers: worker/native/crash.c worker/native/endings.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
