@@ -288,6 +288,12 @@ omprma_status_t omprma_memory_join(const int *devices, int count)
     return error_set(OMPRMA_ERR_ARGUMENT, "no other device");
 }
 
+bool omprma_device_is_lost(int device)
+{
+    (void)device;
+    return false;
+}
+
 omprma_status_t omprma_exchange_cost(int from, int to, omprma_exchange_cost_t *cost)
 {
     (void)from, (void)to;
