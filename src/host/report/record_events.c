@@ -6,6 +6,7 @@
  */
 #include "host/report/record_events.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -127,14 +128,24 @@ static void enter_region(struct recorder *recorder, const struct operation *oper
     queue->observed.number = region->number;
 }
 
+/* Kernels of the worker's own move data. */
+static bool is_programs(const struct recorder *recorder, uint32_t name)
+{
+    static const char own[] = "__omprma_";
+
+    return strncmp(recording_words(recorder->names.recording, name), own, sizeof(own) - 1) != 0;
+}
+
 static void name_launch(struct recorder *recorder, const struct operation *launch)
 {
     uint32_t name = recorded_kernel(&recorder->names, launch);
     struct span *region = region_of_queue(recorder, launch->queue);
 
-    recorder->names.recording->device[launch->queue->device->number].stats.launches++;
     if (launch->span)
         span_at(recorder, launch->span)->name = name;
+    if (!is_programs(recorder, name))
+        return;
+    recorder->names.recording->device[launch->queue->device->number].stats.launches++;
     if (region && region->launches++ == 0)
         region->name = name;
     launch->queue->observed.launched = true;

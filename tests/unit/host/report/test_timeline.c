@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "host/device/kernel_names.h"
 #include "tests/unit/core_fixture.h"
 
 enum { DEVICES = 4, QUEUES = 3, ROUNDS = 4, BYTES = 3 * CORE_PIECE };
@@ -187,6 +188,28 @@ TEST(part_regions_by_launches)
     assert_sound();
     assert_jq("'[.traceEvents[] | select(.cat == \"region\") | .args.launches] | join(\" \")'",
               "2 2 2\n");
+}
+
+/* A kernel of the worker's own moves data: it is no launch of the program, and names no region. */
+TEST(kernels_of_the_worker_are_data)
+{
+    struct image_record *record = calloc(1, sizeof(*record));
+    omprma_symbol_t own = {.name = "__omprma_own", .address = KERNEL(kernel_nap)};
+    omprma_queue_t *queue;
+
+    start(&(struct core_options){.workers = 1});
+    assert_ok(kernel_names_add(record, &own));
+    record->next = core_device(0)->images;
+    core_device(0)->images = record;
+    queue = core_queue(0);
+    assert_ok(launch(queue, own.address, 1, 0, 0));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+    assert_sound();
+    assert_jq("'[.traceEvents[] | select(.cat == \"region\") | \"\\(.name) \\(.args.launches)\"] "
+              "| join(\" \")'",
+              "data null\n");
 }
 
 /* What fails is there, too, and what was left behind. */
