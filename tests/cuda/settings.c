@@ -54,9 +54,9 @@ void standin_counts(struct standin_counts *now)
     now->failed = calls_failed();
 }
 
-void standin_fail(int number, int code)
+void standin_fail(const char *function, int number, int code)
 {
-    calls_fail(number, code);
+    calls_fail(function, number, code);
 }
 
 static void report(FILE *file, const char *what, int count)

@@ -114,7 +114,7 @@ void counts_most(int waiting);
 
 /* For tests in the same process: what is there; have the n-th call from now on fail; 0: none. */
 EXPORT void standin_counts(struct standin_counts *now);
-EXPORT void standin_fail(int number, int code);
+EXPORT void standin_fail(const char *function, int number, int code);
 /* Forgets contexts that have faulted, as the end of a process would. */
 EXPORT void standin_forget_contexts(void);
 

@@ -21,6 +21,7 @@ struct standin_counts {
 __attribute__((visibility("default"))) void standin_counts(struct standin_counts *now);
 
 /* Have the n-th call from now on fail; 0: none. */
-__attribute__((visibility("default"))) void standin_fail(int number, int code);
+__attribute__((visibility("default"))) void standin_fail(const char *function, int number,
+                                                         int code);
 
 #endif

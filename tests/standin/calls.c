@@ -71,10 +71,12 @@ int call_begin(const char *function)
     return fails ? failing.code : 0;
 }
 
-void calls_fail(int number, int code)
+void calls_fail(const char *function, int number, int code)
 {
     pthread_mutex_lock(&lock);
     memset(&failing, 0, sizeof(failing));
+    if (function)
+        snprintf(failing.function, sizeof(failing.function), "%s", function);
     failing.number = number;
     failing.code = code;
     failed = NULL;

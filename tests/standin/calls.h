@@ -20,8 +20,8 @@ void calls_read(int code);
 /* Counts a call of an exported function; returns what it shall fail with, or 0. Any thread. */
 int call_begin(const char *function);
 
-/* Has the n-th call from now on fail; 0: none. Any thread. */
-void calls_fail(int number, int code);
+/* Has the n-th call from now on fail, of one function or, NULL, of all; 0: none. Any thread. */
+void calls_fail(const char *function, int number, int code);
 
 /* Where somebody measures, large copies take their time and move nothing, but for the first 32 MiB:
  * who starts looks whether data arrives. Counts these bytes; true: they are moved. Any thread. */

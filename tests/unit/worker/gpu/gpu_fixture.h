@@ -87,9 +87,15 @@ static inline int in_a_process(int (*run)(int number), int number, unsigned limi
     return status;
 }
 
+/* Of one function of the driver. */
+static inline void fail_call_of(const char *function, int number, int code)
+{
+    ((void (*)(const char *, int, int))standin("standin_fail"))(function, number, code);
+}
+
 static inline void fail_call(int number, int code)
 {
-    ((void (*)(int, int))standin("standin_fail"))(number, code);
+    fail_call_of(NULL, number, code);
 }
 
 static inline void start_all(void)
