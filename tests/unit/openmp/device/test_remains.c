@@ -3,6 +3,8 @@
  * test_remains.c: which sites have a range's value when one of three is lost, or a work fails.
  * Covers: device/remains.c
  */
+#include <stdlib.h>
+
 #include "openmp/device/remains.h"
 #include "tests/unit/test.h"
 
@@ -35,6 +37,7 @@ static void end(void)
     while (!LIST_EMPTY(&range->pins))
         LIST_REMOVE(LIST_FIRST(&range->pins), link);
     mapping_remove(&mapping, range);
+    free(range); /* which the table, that begins anew, had kept */
 }
 
 /* A work on a site is under way, and has pinned it. */
