@@ -7,6 +7,7 @@ set -u
 . "$(dirname "$0")/../shared_memory.sh"
 # shellcheck source=tests/ucx_refused.sh
 . "$(dirname "$0")/../ucx_refused.sh"
+export UCX_NET_DEVICES=lo # see tests/integration/start
 run=$BUILD_DIR/bin/omprma-run
 ends=$BUILD_DIR/tests/integration/ends
 losses=$BUILD_DIR/tests/integration/losses

@@ -31,6 +31,7 @@ find_mpi() {
     case $1 in
     openmpi) launch+=(--oversubscribe --mca pml ob1 --mca btl 'self,vader,tcp' --mca osc '^ucx') ;;
     ucx)
+        export UCX_NET_DEVICES=lo # see tests/integration/start
         launch+=(--oversubscribe --mca pml ucx --mca osc ucx --mca opal_common_ucx_tls any
             --mca opal_common_ucx_devices any)
         ;;
