@@ -66,7 +66,7 @@ function pattern_rows(name, n,    auto, hand, mpi, value, good, one) {
     one = "auto " name " 1"
     if (n <= 2) {
         value = finest(auto, n)
-        good = value != "none" && value <= 10
+        good = value != "none" && value + 0 <= 10
         row(good, name "-finest-us", value, "<= 10", "by hand " finest(hand, n) ", MPI " finest(mpi, n))
     }
     if (n > 2) {

@@ -21,5 +21,11 @@ for name in finest-us over-by-hand; do
     check "lines $name" "$(grep -cE "^(pass|MISS) +[a-z]+-$name " "$folder/lines")" 6
 done
 check 'lines of bytes' "$(grep -c -- '-bytes-over-least ' "$folder/lines")" 5
+# The last length with half of the peak lies between tasks of 10 us, which take 13, and of 1 us, which take 5.
+for version in auto hand mpi; do
+    printf "GRAPH $version none 1 %s 0\\n" '1 100 500' '10 100 1300' '1000 10 10000'
+done >"$folder/made"
+check 'a limit that is kept' "$(awk -v patterns=none -v counts=1 -f "$SOURCE_DIR/perf/graphs.awk" "$folder/made" |
+    grep -cE '^pass +none-finest-us +9\.2 +<= 10 ')" 1
 check 'a wrong number' "$("$SOURCE_DIR/perf/graphs" --workers two 2>&1)" 'graphs: "two": numbers with commas between'
 finish
