@@ -33,11 +33,16 @@ struct device *device_living(struct device *device)
     return device;
 }
 
+bool device_is_served(struct device *device)
+{
+    return !device_is_lost(device_living(device));
+}
+
 static void site_say(const struct location *where, const struct site *site)
 {
-    bool last = device_is_lost(device_living(device_of_site(site->index)));
+    bool served = device_is_served(device_of_site(site->index));
     report(where, NULL, "worker %d (%s) is lost; its regions %s from here on", site->index,
-           site->host, last ? "are computed on the host" : "go to other workers");
+           site->host, served ? "go to other workers" : "are computed on the host");
 }
 
 bool losses_explain(const struct location *where, int status, unsigned seen,
@@ -94,6 +99,6 @@ void losses_settle(struct space *space, const struct location *where)
         site->settled = news = true;
         site_settle(space, site, where);
     }
-    if (news && device_is_lost(device_living(device_of_site(0))))
+    if (news && !device_is_served(device_of_site(0)))
         space_to_host(space);
 }

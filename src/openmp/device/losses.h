@@ -30,6 +30,9 @@ bool losses_explain(const struct location *where, int status, unsigned seen,
  * none is left. */
 struct device *device_living(struct device *device);
 
+/* Is a site left that serves its space? Else the host is the device. */
+bool device_is_served(struct device *device);
+
 /* What lost sites alone had is lost from now on, and named in lines. The caller holds the lock of
  * the space. */
 void losses_settle(struct space *space, const struct location *where);

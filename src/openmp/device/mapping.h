@@ -57,14 +57,14 @@ struct mapped {
     RB_ENTRY(mapped) link; /* beside what a look-up compares */
     omprma_addr_t device;  /* corresponds to begin */
     uint64_t present;      /* sites that have its present value, see place/copies.h; 0: the first */
-    uint64_t settled;      /* that have it as of all works that are over, see remains.h, */
-    uint64_t settled_by;   /* and the last of those that wrote it; */
-    uint64_t digest;       /* of the program's memory, where that may have it, too */
-    bool has_digest;
-    struct dealt dealt;     /* where there are several sites, */
-    uint64_t home;          /* and which one a region wrote it on last; 0: none has */
-    uint64_t used_by;       /* number of the last work that has noted a use of it, */
-    size_t use;             /* and which one that is */
+    uint64_t settled;      /* sites with its value as of all works that are over, see remains.h */
+    uint64_t settled_by;   /* number of the last of these works that wrote it */
+    uint64_t digest;       /* of the program's memory, when that had its value */
+    bool has_digest;       /* false: it never had, or a work has written the range since */
+    struct dealt dealt;    /* where there are several sites, */
+    uint64_t home;         /* and which one a region wrote it on last; 0: none has */
+    uint64_t used_by;      /* number of the last work that has noted a use of it, */
+    size_t use;            /* and which one that is */
     struct suballoc memory; /* its own; none: the table's owner has not allocated it */
     uint64_t references, holds;
     uint64_t ways; /* counts references that only pass through pointers in this range (see way.c),
@@ -247,7 +247,17 @@ static inline bool mapped_is_over(const struct mapped *mapped)
     return !mapped_is_wanted(mapped) && LIST_EMPTY(&mapped->pins);
 }
 
-/* The same, but for works that do not name it. */
+/* A construct under way has made it itself: it comes from the host, or is made once more. */
+static inline bool mapped_is_being_made(const struct mapped *mapped)
+{
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->number == mapped->made_by)
+        return true;
+    return false;
+}
+
+/* The same as mapped_is_over(), but for works that do not name it. */
 bool mapped_is_left_over(const struct mapped *mapped);
 
 /* Of the variable that a range at `begin` is a part of: a base that is no address before it is not

@@ -4,9 +4,10 @@
  * are on different sites. What an earlier one of them wrote cannot be made again below what a later
  * one has written on top of it: then the range is lost.
  */
+#define XXH_INLINE_ALL /* for one function this library needs no other */
 #include "openmp/device/remains.h"
 
-#include <string.h>
+#include <xxhash.h>
 
 #include <omprma_private/memory.h>
 
@@ -16,27 +17,9 @@ enum { LINES = 16 };
 
 /* ---- the program's memory ------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t sum, uint64_t word)
+static uint64_t digest(const struct mapped *mapped)
 {
-    sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return sum ^ sum >> 29;
-}
-
-static uint64_t digest(uintptr_t begin, uintptr_t end)
-{
-    enum { LANES = 4, BYTES = LANES * sizeof(uint64_t) };
-    const char *at = (const char *)begin;
-    uint64_t lanes[LANES] = {1, 2, 3, 4}, words[LANES] = {0}, sum = end - begin;
-    for (; (uintptr_t)at + BYTES <= end; at += BYTES) {
-        memcpy(words, at, BYTES);
-        for (int i = 0; i < LANES; i++)
-            lanes[i] = mix(lanes[i], words[i]);
-    }
-    memset(words, 0, BYTES);
-    memcpy(words, at, end - (uintptr_t)at);
-    for (int i = 0; i < LANES; i++)
-        sum = mix(sum, mix(lanes[i], words[i]));
-    return sum;
+    return XXH3_64bits((const void *)mapped->begin, mapped->end - mapped->begin);
 }
 
 /* The program may have freed it. */
@@ -45,12 +28,12 @@ bool remains_at_home(const struct mapped *mapped)
     const void *begin = (const void *)mapped->begin;
     size_t bytes = mapped->end - mapped->begin;
     return mapped->has_digest && omprma_memory_check(begin, bytes, false) == OMPRMA_OK &&
-           digest(mapped->begin, mapped->end) == mapped->digest;
+           digest(mapped) == mapped->digest;
 }
 
 static void digest_take(struct mapped *mapped)
 {
-    mapped->digest = digest(mapped->begin, mapped->end);
+    mapped->digest = digest(mapped);
     mapped->has_digest = true;
 }
 
@@ -92,19 +75,10 @@ static bool range_lose(struct mapped *mapped)
     return news;
 }
 
-static bool is_being_made(const struct mapped *mapped)
-{
-    const struct pinned *each;
-    LIST_FOREACH(each, &mapped->pins, link)
-    if (each->number == mapped->made_by)
-        return true;
-    return false;
-}
-
 static void range_say(const struct mapped *mapped, struct remains_told *told)
 {
     char words[RANGE_WORDS];
-    if (!mapped_is_wanted(mapped) || is_being_made(mapped) || remains_at_home(mapped) ||
+    if (!mapped_is_wanted(mapped) || mapped_is_being_made(mapped) || remains_at_home(mapped) ||
         ++told->count > LINES)
         return;
     report(told->where, NULL, "lost with worker %d (%s): the values of %s", told->site->index,
@@ -121,13 +95,12 @@ void remains_say_more(const struct remains_told *told)
 static void over_done(const struct pinned *pinned, const struct remains_end *end)
 {
     struct mapped *mapped = pinned->mapped;
-    if (pinned->writes) {
-        if (pinned->number > mapped->settled_by)
-            mapped->settled = site_bit(end->site);
+    if (pinned->writes)
         mapped->has_digest = false;
-    }
-    if (pinned->writes && pinned->number > mapped->settled_by)
+    if (pinned->writes && pinned->number > mapped->settled_by) {
+        mapped->settled = site_bit(end->site);
         mapped->settled_by = pinned->number;
+    }
     bool is_last = mapped->settled_by <= pinned->number;
     if (!end->computes && is_last && !has_other_writer(mapped, pinned->number) &&
         (pinned->given || pinned->whole))

@@ -12,16 +12,6 @@
 #include "openmp/site/report.h"
 #include "openmp/site/site.h"
 
-/* What a construct under way has made itself comes from the host, or is made there once more. */
-static bool is_being_made(const struct mapped *mapped)
-{
-    const struct pinned *each;
-    LIST_FOREACH(each, &mapped->pins, link)
-    if (each->number == mapped->made_by)
-        return true;
-    return false;
-}
-
 /* Says what is lost with the site, if that was not said yet. */
 static void settle(struct site *site, const struct mapping *mapping, const struct location *where)
 {
@@ -32,7 +22,7 @@ static void settle(struct site *site, const struct mapping *mapping, const struc
         return;
     site->settled = true;
     for (struct mapped *each = mapping_first(mapping); each; each = mapping_next(each)) {
-        each->lost = !mapped_is_over(each) && !is_being_made(each);
+        each->lost = !mapped_is_over(each) && !mapped_is_being_made(each);
         if (each->lost && ++count <= LINES)
             report(where, site, "lost with it: the values of %s", range_words(each, words));
     }

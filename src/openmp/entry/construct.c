@@ -195,10 +195,10 @@ static enum work_result construct_survive(struct device *device, struct construc
 {
     size_t bytes = (size_t)construct->maps.count * sizeof(void *);
     for (int round = 0;; round++) {
-        bool living = !device_is_lost(device_living(device));
+        bool served = device_is_served(device);
         uint64_t began = variables_time(device->space);
         enum work_result result = construct_on(device, construct);
-        if (result != WORK_LOST || !living)
+        if (result != WORK_LOST || !served)
             return result;
         if (bytes > 0)
             memcpy(construct->maps.bases, bases, bytes);

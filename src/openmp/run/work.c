@@ -419,8 +419,7 @@ static void work_survive(struct work *work, bool *arrived)
     *arrived = *arrived && !work->lost;
     if (!*arrived)
         remains_end(work, false);
-    bool living = !device_is_lost(device_living(work->device));
-    if (work->lost && work->leaves && living && !work->failed) {
+    if (work->lost && work->leaves && device_is_served(work->device) && !work->failed) {
         work->failed = !work_fetch(work);
         work->lost = work->failed;
         *arrived = !work->failed;
@@ -442,8 +441,8 @@ static bool work_ended_well(struct work *work, omprma_status_t status)
 /* Is it the host's to do what is lost, and can it not? */
 static bool host_fails(const struct work *work)
 {
-    bool others = losses_matter() && !device_is_lost(device_living(work->device));
-    return work->lost && !others && !work_is_spared(work);
+    return work->lost && !(losses_matter() && device_is_served(work->device)) &&
+           !work_is_spared(work);
 }
 
 /* The queue is done. */
