@@ -48,22 +48,25 @@ static omprma_status_t append(const struct path_ops *path, const struct hop *hop
     return OMPRMA_OK;
 }
 
+/* Has it read from a copy of its source. False: it is on its way, or there is no memory. */
+static bool keep_source(struct operation *put)
+{
+    const void *source = put->move.transfer.local;
+    void *copy = put->state == OPERATION_APPENDED ? malloc(put->host_bytes) : NULL;
+
+    if (!copy)
+        return false;
+    put->move.transfer.local = put->move.copy = memcpy(copy, source, put->host_bytes);
+    put->host_at = (uint64_t)(uintptr_t)copy;
+    return true;
+}
+
 /* The source of a small submit may be on the caller's stack: if its data has not left when the call
  * ends, it has to stand somewhere else. */
 static void keep_small_source(struct omprma_queue *queue, struct operation *put)
 {
-    const void *source = put->move.transfer.local;
-    void *copy;
-
-    if (operation_has_ended(put))
-        return;
-    copy = put->state == OPERATION_APPENDED ? malloc(put->host_bytes) : NULL;
-    if (!copy) { /* it is on its way, or there is no memory: wait for it */
+    if (!operation_has_ended(put) && !keep_source(put))
         queue_settle(queue);
-        return;
-    }
-    put->move.transfer.local = put->move.copy = memcpy(copy, source, put->host_bytes);
-    put->host_at = (uint64_t)(uintptr_t)copy;
 }
 
 /* Of the program itself, which copies it to where the device gets it. */
@@ -113,16 +116,9 @@ static void wait_until(struct operation *move, bool (*done)(const void *))
 /* It is read now, if its turn has come; else it has to stand somewhere else. */
 static void read_source(struct operation *move)
 {
-    void *copy;
-
     wait_until(move, source_may_be_kept);
-    if (move->state == OPERATION_APPENDED && (copy = malloc(move->host_bytes))) {
-        move->move.copy = memcpy(copy, move->move.transfer.local, move->host_bytes);
-        move->move.transfer.local = copy;
-        move->host_at = (uint64_t)(uintptr_t)copy;
-        return;
-    }
-    wait_until(move, source_is_read);
+    if (!keep_source(move))
+        wait_until(move, source_is_read);
 }
 
 /* The caller's data leaves while it goes on. */
