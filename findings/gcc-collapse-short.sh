@@ -42,10 +42,7 @@ int main(int argc, char **argv)
 }
 C
 for level in -O0 -O2; do
-    "$folder/usr/bin/x86_64-linux-gnu-gcc-12" "$level" -Wall -Wextra -Werror -fopenmp "$folder/try.c" -o "$folder/try" \
-        -L"$folder/usr/lib/x86_64-linux-gnu" >"$folder/log" 2>&1 || { cat "$folder/log" && exit 77; }
-    echo "gcc $level"
-    saw env LD_LIBRARY_PATH="$folder/usr/lib/x86_64-linux-gnu" OMP_NUM_THREADS=2 timeout 60 "$folder/try"
+    saw_gcc "$level"
     expect '^omp parallel for collapse\(2\), int to 300: 90000$'
     expect '^omp parallel for collapse\(2\), short to 300: 24464$'
     expect '^omp parallel for collapse\(2\), short to many: 24464$'

@@ -43,10 +43,7 @@ int main(void)
 }
 C
 for level in -O0 -O2; do
-    "$folder/usr/bin/x86_64-linux-gnu-gcc-12" "$level" -Wall -Wextra -Werror -fopenmp "$folder/try.c" -o "$folder/try" \
-        -L"$folder/usr/lib/x86_64-linux-gnu" >"$folder/log" 2>&1 || { cat "$folder/log" && exit 77; }
-    echo "gcc $level"
-    saw env LD_LIBRARY_PATH="$folder/usr/lib/x86_64-linux-gnu" OMP_NUM_THREADS=2 timeout 60 "$folder/try"
+    saw_gcc "$level"
     expect '^omp parallel for schedule\(static\) .*unsigned i = 24.*: 10$'
     expect '^omp parallel for schedule\(static, 2\) .*unsigned i = 24.*: 10$'
     expect '^omp parallel for schedule\(dynamic\) .*unsigned i = 24.*: 0$'

@@ -36,25 +36,15 @@ int main(void)
     return 0;
 }
 C
-libraries=$folder/usr/lib/llvm-14/lib
-export LD_LIBRARY_PATH="$libraries:$folder/usr/lib/x86_64-linux-gnu" PATH="$folder/usr/lib/llvm-14/bin:$PATH"
-
-# made OPTIONS...
-made() {
-    clang "$@" -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu "-L$libraries" "$folder/try.c" -o "$folder/try" \
-        >"$folder/log" 2>&1 && return
-    tail -n 3 "$folder/log"
-    exit 77
-}
-made -O1
+clang_makes 14 -O1
 saw env OMP_TARGET_OFFLOAD=MANDATORY timeout 60 "$folder/try"
 expect '^calls 1 1 1$'
 saw env OMP_TARGET_OFFLOAD=DISABLED timeout 60 "$folder/try"
 expect '^calls 1 2 3$'
-made -O0
+clang_makes 14 -O0
 saw env OMP_TARGET_OFFLOAD=MANDATORY timeout 60 "$folder/try"
 expect '^calls 1 2 3$'
-made -O1 -mllvm -openmp-opt-disable
+clang_makes 14 -O1 -mllvm -openmp-opt-disable
 saw env OMP_TARGET_OFFLOAD=MANDATORY timeout 60 "$folder/try"
 expect '^calls 1 2 3$'
 exit "$changed"

@@ -32,25 +32,15 @@ int main(void)
     return 0;
 }
 C
-libraries=$folder/usr/lib/llvm-16/lib
-export LD_LIBRARY_PATH="$libraries:$folder/usr/lib/x86_64-linux-gnu" PATH="$folder/usr/lib/llvm-16/bin:$PATH"
-
-# made OPTIONS...
-made() {
-    clang "$@" -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu "-L$libraries" "$folder/try.c" -o "$folder/try" \
-        >"$folder/log" 2>&1 && return
-    tail -n 3 "$folder/log"
-    exit 77
-}
-made -O2
+clang_makes 16 -O2
 saw env OMP_TARGET_OFFLOAD=MANDATORY timeout 60 "$folder/try"
 expect '^steps 100$'
 saw env OMP_TARGET_OFFLOAD=DISABLED timeout 60 "$folder/try"
 expect '^steps 5$'
-made -O0
+clang_makes 16 -O0
 saw env OMP_TARGET_OFFLOAD=MANDATORY timeout 60 "$folder/try"
 expect '^steps 5$'
-made -O2 -mllvm -openmp-opt-disable
+clang_makes 16 -O2 -mllvm -openmp-opt-disable
 saw env OMP_TARGET_OFFLOAD=MANDATORY timeout 60 "$folder/try"
 expect '^steps 5$'
 exit "$changed"

@@ -6,6 +6,9 @@
 #   saw COMMAND...           shows what a command prints, and keeps it for expect
 #   saw_mpi KIND SOURCE      the same for a program of one process, with the openmpi or mpich that was unpacked
 #   saw_mpi_two OSC SOURCE   the same for two processes with the openmpi, whose component OSC serves the windows
+#   saw_gcc LEVEL            the same for $folder/try.c, an OpenMP program of two threads, with the gcc-12
+#   clang_makes N OPTION...  $folder/try from $folder/try.c, which offloads to x86-64, with the clang-N; what runs
+#                            then finds its libraries
 #   expect PATTERN           one line of it is like that; else $changed is 1
 set -u
 folder=$(mktemp -d)
@@ -57,4 +60,20 @@ saw_mpi_two() {
         OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
         OMPI_MCA_mca_base_component_path="$system/openmpi/lib/openmpi3" OMPI_MCA_osc="$1" \
         timeout 60 "$folder/usr/bin/orterun" --oversubscribe --bind-to none -n 2 "$folder/openmpi"
+}
+
+saw_gcc() {
+    "$folder/usr/bin/x86_64-linux-gnu-gcc-12" "$1" -Wall -Wextra -Werror -fopenmp "$folder/try.c" -o "$folder/try" \
+        -L"$folder/usr/lib/x86_64-linux-gnu" >"$folder/log" 2>&1 || { cat "$folder/log" && exit 77; }
+    echo "gcc $1"
+    saw env LD_LIBRARY_PATH="$folder/usr/lib/x86_64-linux-gnu" OMP_NUM_THREADS=2 timeout 60 "$folder/try"
+}
+
+clang_makes() {
+    local compiler=$folder/usr/lib/llvm-$1
+    export LD_LIBRARY_PATH=$compiler/lib:$folder/usr/lib/x86_64-linux-gnu
+    PATH=$compiler/bin:$PATH clang "${@:2}" -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu "-L$compiler/lib" \
+        "$folder/try.c" -o "$folder/try" >"$folder/log" 2>&1 && return
+    tail -n 3 "$folder/log"
+    exit 77
 }
