@@ -16,7 +16,7 @@ static const time_t long_ago_s = 1; /* else a read soon after might have the sam
 static bool watched;
 
 /* Else the stream was closed (base/streams.h): reads fail there, and are to. */
-static bool is_read(void)
+static bool is_readable(void)
 {
     int flags = fcntl(STDIN_FILENO, F_GETFL);
 
@@ -28,7 +28,7 @@ void input_begin(void)
     char path[32];
     const struct timespec times[] = {{.tv_sec = long_ago_s}, {.tv_nsec = UTIME_NOW}};
 
-    if (isatty(STDIN_FILENO) || !is_read())
+    if (isatty(STDIN_FILENO) || !is_readable())
         return;
     int file = memfd_create("omprma-no-input", MFD_CLOEXEC);
     if (file < 0)

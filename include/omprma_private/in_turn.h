@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * in_turn.h: submits for omprma's own faces (libraries for GPUs), by when the source is read: its
- * programs change it while the queue still has other things to do. It belongs to libomprma.so of
- * the same version and is not installed.
+ * in_turn.h: submits that say when their source is read, for omprma's own faces (libraries for
+ * GPUs): programs change it while the queue still has other things to do. It belongs to
+ * libomprma.so of the same version and is not installed.
  */
 #ifndef OMPRMA_PRIVATE_IN_TURN_H
 #define OMPRMA_PRIVATE_IN_TURN_H
@@ -23,8 +23,8 @@ OMPRMA_API omprma_status_t omprma_submit_in_turn(omprma_queue_t *queue, omprma_a
                                                  const void *from, size_t bytes);
 
 /* As omprma_submit(), but the source may be overwritten as soon as it returns, whatever its size.
- * Blocks: when full; while the program itself copies to where the device gets it, if that has room
- * for a part of it only. */
+ * Blocks: when full; where the program itself copies to staging memory, until that had room for all
+ * of it. */
 OMPRMA_API omprma_status_t omprma_submit_copied(omprma_queue_t *queue, omprma_addr_t to,
                                                 const void *from, size_t bytes);
 

@@ -21,15 +21,14 @@ struct result {
     uint64_t bytes;
     int workers, reps;
     double us_min, us_median, us_p99;
-    double us_mean; /* turns only */
-    double
-        us_part[RESULT_PARTS]; /* medians of the first samples, the next, and so on; 0: too few */
-    double us_raw;             /* GPUs: medians of bare MPI, and */
-    double us_direct;          /* of the driver; 0: not measured */
-    int live;                  /* maps only: arrays that are mapped by the end of this part */
-    double cpu_share;          /* idle only: of one core */
-    uint64_t memory_bytes;     /* idle only */
-    int device;                /* idle only */
+    double us_mean;               /* turns only */
+    double us_part[RESULT_PARTS]; /* medians of each part of the samples; 0: too few */
+    double us_raw;                /* GPUs: medians of bare MPI, and */
+    double us_direct;             /* of the driver; 0: not measured */
+    int live;                     /* maps only: arrays that are mapped by the end of this part */
+    double cpu_share;             /* idle only: of one core */
+    uint64_t memory_bytes;        /* idle only */
+    int device;                   /* idle only */
     /* settle, ways */
     enum perf_op direction;
     enum path chosen, settled; /* settle: at start-up, and after some transfers */

@@ -179,7 +179,7 @@ bool copies_use_pointees(struct work *work)
     return pointees.right;
 }
 
-/* Who has nothing done there, and only brings all together, passes over what is lost. */
+/* A work that only brings everything to one site passes over what is lost. */
 static bool any_use(struct work *work, struct mapped *mapped, bool writes)
 {
     return (mapped->lost && !work->spared) || copies_use(work, mapped, writes);

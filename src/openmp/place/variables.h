@@ -41,10 +41,12 @@ bool variables_bring(struct work *work, bool region);
  * be known when the work is over. The caller holds the lock. Blocks: when a queue is full. */
 bool variables_note(struct work *work);
 
-/* Words of variables that a site had written when it was lost may be of a region that was under
- * way there, and is to be done again. `since`: variables_time() before it began. False: so it may
- * be, which is reported. Thread: any. Takes the space's lock. Blocks: no. */
+/* Now, for variables_may_repeat(). Thread: any. Takes the space's lock. Blocks: no. */
 uint64_t variables_time(struct space *space);
+
+/* May a region be done again whose site was lost? `since`: variables_time() before it began. False:
+ * it may have written a part of its words of variables already, which is reported. Thread: any.
+ * Takes the space's lock. Blocks: no. */
 bool variables_may_repeat(uint64_t since, const struct location *where);
 
 /* The table says where they are on this site. The caller holds the lock. Blocks: no. */

@@ -58,12 +58,12 @@ struct work {
     bool exchanges;           /* what it is told may be about another device */
     bool spared;              /* see WORK_SPARED */
     bool lost;                /* it was spared: nothing is moved any more */
-    bool struck;              /* a site is lost that it needs, where several serve the space; */
-    unsigned losses;          /* so many were lost when it began. */
-    bool leaves;              /* what it was to bring home is brought from another site then */
+    bool struck;              /* a site that it needs is lost, where several serve the space */
+    unsigned losses;          /* sites that were lost when it began */
+    bool leaves;              /* if it is lost, another site brings home what it was to bring */
     bool idles;               /* it was lost before it could begin */
-    omprma_event_t *ready;    /* made when it is needed, and kept: it may begin behind that, */
-    bool readied;             /* which is recorded */
+    omprma_event_t *ready;    /* stands before all that it does; made when it is needed, and kept */
+    bool readied;             /* `ready` is recorded */
     bool failed;
     omprma_addr_t placed_end; /* of the last small range that it has made; 0: of none */
     const char *moved;        /* the name of the variable that is being moved; NULL: none */
