@@ -47,6 +47,38 @@ for ((seed = first; seed <= last; seed++)); do
     one "$seed" 1 -n 3 --data two-sided --placement auto
     one "$seed" 2 -n 4 --data rma --placement auto
 done
+# A block that all regions only read, which depend(in:) says, is brought to each worker once.
+cat >"$folder/read.c" <<'C'
+#include <unistd.h>
+enum { N = 1000, REGIONS = 48 };
+int main(void)
+{
+    static double shared[N], own[4][N];
+#pragma omp target enter data map(to : shared)
+    for (int k = 0; k < 4; k++) {
+        double *mine = own[k];
+#pragma omp target enter data map(to : mine[:N])
+    }
+#pragma omp parallel
+#pragma omp single
+    for (int k = 0; k < REGIONS; k++) {
+        double *mine = own[k % 4];
+#pragma omp target nowait depend(in : shared) depend(inout : mine[0]) map(to : shared) map(to : mine[:N])
+        {
+            usleep(2000);
+            for (int i = 0; i < N; i++)
+                mine[i] += shared[i];
+        }
+    }
+    return 0;
+}
+C
+build_read() {
+    "$llvm/bin/clang" -O1 -w -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" "$folder/read.c" -o "$folder/read"
+}
+build_read && timeout 60 "$RUN" -n 3 --placement auto --stats "$folder/read" 2>"$folder/err"
+check 'what is only read' "$(awk '/between devices:/ {print $4 < 24 ? "few" : $4}' "$folder/err")" few
+
 echo "$right right, $lost lost, a worker died in $died"
 check 'a worker has died' "$((died > 0))" 1
 finish

@@ -65,8 +65,11 @@ static struct kept *keep(const struct dimension *at, const char *end)
     return kept;
 }
 
-struct kept *kept_make(void *const *words, size_t count)
+struct kept *kept_make(const struct task *task, size_t shared_bytes)
 {
+    void *const *words = (void *const *)task;
+    size_t bytes = (size_t)((const char *)task->shareds + shared_bytes - (const char *)task);
+    size_t count = bytes / sizeof(void *);
     const char *begin = __builtin_frame_address(0), *end = stack_end();
     struct kept *all = NULL;
     for (size_t i = 0; i < count; i++) {

@@ -14,11 +14,13 @@
 #include <stddef.h>
 
 #include "openmp/abi/abi.h"
+#include "openmp/abi/libomp.h"
 
 struct kept;
 
-/* Of what these words point to on the calling thread's stack; NULL: of nothing. */
-struct kept *kept_make(void *const *words, size_t count);
+/* Of what words of a task of the compiler's, whose memory ends with what it shares, point to on the
+ * calling thread's stack; NULL: of nothing. */
+struct kept *kept_make(const struct task *task, size_t shared_bytes);
 void kept_free(struct kept *kept);
 
 /* What the calling thread does from now on belongs to a task with these. Returns those of before.

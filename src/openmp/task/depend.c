@@ -204,6 +204,29 @@ void depend_leave(struct ordered *ordered, struct ordered_list *begin)
     ordered->uses = NULL;
 }
 
+/* Does it name the address in another way than by `in`? */
+static bool address_is_written(const struct dependences *dependences, intptr_t address)
+{
+    for (int32_t i = 0; i < dependences_total(dependences); i++) {
+        const struct dependence *each = dependence_at(dependences, i);
+        if (each->address == address && kind_of(each) != KIND_READ)
+            return true;
+    }
+    return false;
+}
+
+bool dependences_name(const struct dependences *dependences, uintptr_t begin, uintptr_t end,
+                      bool by_in)
+{
+    for (int32_t i = 0; i < dependences_total(dependences); i++) {
+        intptr_t address = dependence_at(dependences, i)->address;
+        if ((uintptr_t)address >= begin && (uintptr_t)address < end &&
+            address_is_written(dependences, address) != by_in)
+            return true;
+    }
+    return false;
+}
+
 /* Its own uses stay as they are until it leaves, so this takes no lock. */
 bool depend_names(const struct ordered *ordered, uintptr_t begin, uintptr_t end, bool by_in)
 {

@@ -49,6 +49,11 @@ static inline const struct dependence *dependence_at(const struct dependences *d
                                   : &dependences->alias_free[i - dependences->count];
 }
 
+/* Does the list name an address in [begin, end), by `in` or, with `by_in` false, in another way?
+ * Where an address is named in both ways only the latter is true of it. */
+bool dependences_name(const struct dependences *dependences, uintptr_t begin, uintptr_t end,
+                      bool by_in);
+
 /* Enters it, after all that was entered so far. True: it may begin now; else it is in the list of a
  * later depend_leave(). Without dependences always true. */
 bool depend_enter(struct ordered *ordered, const struct dependences *dependences);
@@ -56,9 +61,7 @@ bool depend_enter(struct ordered *ordered, const struct dependences *dependences
 /* It is over. Appends those that may begin now. */
 void depend_leave(struct ordered *ordered, struct ordered_list *begin);
 
-/* Does one that has been entered, and has not left, depend on an address in [begin, end), by `in`
- * or, with `by_in` false, in another way? Of one that depends on it in both ways only the latter is
- * true. It has begun. */
+/* dependences_name() of one that has been entered, has begun, and has not left. */
 bool depend_names(const struct ordered *ordered, uintptr_t begin, uintptr_t end, bool by_in);
 
 /* Has anything with dependences been entered that has not left? */

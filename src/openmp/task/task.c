@@ -27,6 +27,7 @@
 #include "openmp/task/next.h"
 #include "openmp/task/parallel.h"
 #include "openmp/task/reduction.h"
+#include "openmp/task/theirs.h"
 
 enum {
     MOST = 4096,          /* tasks of a parent that are not over; who makes more waits */
@@ -70,11 +71,7 @@ static struct tasks {
     pthread_mutex_t lock;
     struct ordered_list ready; /* those that may begin, and that nobody has begun */
     _Atomic int32_t ready_count;
-    pthread_mutex_t helpers_lock;
-    atomic_bool helpers; /* libomp has made its helper threads, or need not */
-} tasks = {.lock = PTHREAD_MUTEX_INITIALIZER,
-           .helpers_lock = PTHREAD_MUTEX_INITIALIZER,
-           .ready = STAILQ_HEAD_INITIALIZER(tasks.ready)};
+} tasks = {.lock = PTHREAD_MUTEX_INITIALIZER, .ready = STAILQ_HEAD_INITIALIZER(tasks.ready)};
 
 static void say(void)
 {
@@ -117,25 +114,6 @@ static struct task *proxy_begin(int32_t thread)
     __kmpc_omp_task_begin_if0(NULL, thread, task);
     __kmpc_omp_task_complete_if0(NULL, thread, task);
     return task;
-}
-
-/* Keeps others out while libomp makes its helper threads, for the first task of theirs: it mistakes
- * threads that come to it meanwhile for those. Not for ever: a routine may compute on the host.
- * False: they are made. */
-static bool helpers_lock(void)
-{
-    struct timespec end;
-    if (atomic_load_explicit(&tasks.helpers, memory_order_acquire))
-        return false;
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec++;
-    return pthread_mutex_timedlock(&tasks.helpers_lock, &end) == 0;
-}
-
-static void helpers_unlock(bool locked)
-{
-    if (locked)
-        pthread_mutex_unlock(&tasks.helpers_lock);
 }
 
 /* Before the runtime's own thread, of which libomp may not know yet, comes to libomp. */
@@ -596,13 +574,6 @@ static struct target_task *task_make(int32_t thread, int32_t flags, size_t task_
     return own;
 }
 
-/* Of a task of the compiler's, whose memory ends with what it shares. */
-static struct kept *task_keep(const struct task *task, size_t shared_bytes)
-{
-    size_t bytes = (size_t)((const char *)task->shareds + shared_bytes - (const char *)task);
-    return kept_make((void *const *)task, bytes / sizeof(void *));
-}
-
 /* Who sees to a construct that is a task of the calling thread's? */
 enum keeper {
     KEEPER_LIBOMP,
@@ -628,60 +599,6 @@ static enum keeper keeper_of(int32_t thread, bool final, bool here)
         return KEEPER_MAKER;
     /* Nobody would wait before the end of a parallel region that is not known. */
     return omp_get_level() == 0 || parallel_count_here() ? KEEPER_US : KEEPER_MAKER;
-}
-
-/* libomp's way. */
-static struct task *task_make_theirs(void *location, int32_t thread, int32_t flags,
-                                     size_t task_bytes, size_t shared_bytes,
-                                     task_routine_t *routine, int64_t device)
-{
-    bool locked = helpers_lock();
-    struct task *task =
-        next_get()->alloc(location, thread, flags, task_bytes, shared_bytes, routine, device);
-    atomic_store_explicit(&tasks.helpers, true, memory_order_release);
-    helpers_unlock(locked);
-    return task;
-}
-
-/* Before what such a task of the compiler's shares; libomp knows nothing of it. */
-struct theirs {
-    task_routine_t *routine;
-    size_t shared_bytes;
-    struct kept *kept;
-};
-
-static struct theirs *theirs_of(const struct task *task)
-{
-    return (struct theirs *)((char *)task->shareds - round_up(sizeof(struct theirs)));
-}
-
-/* Stands where the compiler's routine would. */
-static int32_t theirs_run(int32_t thread, struct task *task)
-{
-    struct theirs *theirs = theirs_of(task);
-    const struct kept *outer = kept_use(theirs->kept);
-    int32_t result = theirs->routine(thread, task);
-    kept_use(outer);
-    kept_free(theirs->kept);
-    return result;
-}
-
-/* The compiler has filled it. */
-static void theirs_keep(struct task *task)
-{
-    if (task->routine == theirs_run)
-        theirs_of(task)->kept = task_keep(task, theirs_of(task)->shared_bytes);
-}
-
-static struct task *theirs_make(void *location, int32_t thread, int32_t flags, size_t task_bytes,
-                                size_t shared_bytes, task_routine_t *routine, int64_t device)
-{
-    const size_t head = round_up(sizeof(struct theirs));
-    struct task *task = task_make_theirs(location, thread, flags, task_bytes, head + shared_bytes,
-                                         theirs_run, device);
-    task->shareds = (char *)task->shareds + head;
-    *theirs_of(task) = (struct theirs){.routine = routine, .shared_bytes = shared_bytes};
-    return task;
 }
 
 struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_t flags,
@@ -715,7 +632,7 @@ static void task_enter(struct target_task *own, struct dependences *dependences)
     if (in_team() && !own->waited)
         own->proxy = proxy_begin(own->thread);
     if (dependences_total(dependences) > 0)
-        own->kept = task_keep(own->task, own->shared_bytes);
+        own->kept = kept_make(own->task, own->shared_bytes);
     awaited.most = own->waited ? 0 : MOST;
     awaited.patient = true;
     atomic_fetch_add_explicit(count_of(own->parent), 1, memory_order_relaxed);
@@ -762,7 +679,7 @@ static struct task *deputy_make(int32_t thread, struct target_task *own)
     struct task *task =
         __kmpc_omp_task_alloc(NULL, thread, TASK_TIED, sizeof(struct deputy), 0, deputy_run);
     ((struct deputy *)task)->own = own;
-    own->kept = task_keep(own->task, own->shared_bytes);
+    own->kept = kept_make(own->task, own->shared_bytes);
     return task;
 }
 
@@ -795,7 +712,7 @@ int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *t
     if (task != theirs_alone && dependences_total(&all) > 0)
         libomp_orders("a task of the host, or an asynchronous copy, has dependences");
     theirs_alone = NULL;
-    theirs_keep(task);
+    theirs_keep(task, &all);
     help_before(thread, &all);
     return libomp->with_deps(location, thread, task, count, dependences, alias_free_count,
                              alias_free);
@@ -804,7 +721,7 @@ int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *t
 int32_t __kmpc_omp_task(void *location, int32_t thread, struct task *task)
 {
     if (!is_ours(task)) {
-        theirs_keep(task);
+        theirs_keep(task, &(struct dependences){0});
         return next_get()->task(location, thread, task);
     }
     task_enter(task_of_compiler(task), &(struct dependences){0});
@@ -819,7 +736,7 @@ bool tasks_possible(void)
 
 struct task *task_for_helper(int32_t thread, size_t bytes, task_routine_t *routine)
 {
-    return task_make_theirs(NULL, thread, TASK_TIED, bytes, 0, routine, -1);
+    return theirs_alloc(NULL, thread, TASK_TIED, bytes, 0, routine, -1);
 }
 
 /* ---- their constructs ----------------------------------------------------------------------- */
@@ -844,7 +761,8 @@ void task_leave(struct work *work)
 
 bool task_names(uintptr_t begin, uintptr_t end, bool by_in)
 {
-    return current && depend_names(&current->ordered, begin, end, by_in);
+    return current ? depend_names(&current->ordered, begin, end, by_in)
+                   : theirs_names(begin, end, by_in);
 }
 
 int64_t task_device(int64_t device)

@@ -34,9 +34,9 @@ bool task_is_waited(void);
 /* Leaves its work, which has departed, in flight. Blocks: no. */
 void task_leave(struct work *work);
 
-/* Does the construct that the calling thread issues depend on an address in [begin, end), by `in`
- * or, with `by_in` false, in another way? Where libomp has put it in order that is not known, and
- * false. Blocks: no. */
+/* Does the task of the construct that the calling thread issues depend on an address in [begin,
+ * end), by `in` or, with `by_in` false, in another way? Without nowait it has no task: false.
+ * Blocks: no. */
 bool task_names(uintptr_t begin, uintptr_t end, bool by_in);
 
 /* The device that a construct means which says `device`: -1 is what was the default when the task

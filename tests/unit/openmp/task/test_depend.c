@@ -73,6 +73,13 @@ static void enter(struct node *node, uint64_t order)
                                             .alias_free_count = count - first,
                                             .list = list,
                                             .alias_free = list + first};
+    for (int i = 0; i < ADDRESSES; i++) {
+        uintptr_t at = 100 + (uintptr_t)i;
+        assert_int_equal(dependences_name(&dependences, at, at + 1, true),
+                         node->kinds[i] == DEPEND_IN);
+        assert_int_equal(dependences_name(&dependences, at, at + 1, false),
+                         node->kinds[i] != 0 && node->kinds[i] != DEPEND_IN);
+    }
     node->ready = depend_enter(&node->ordered, &dependences);
 }
 
