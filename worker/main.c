@@ -484,6 +484,7 @@ static omprma_status_t connect_head(void)
         status = world->transport->open_two_sided(world, &server->two_sided);
     server->world = world;
     server->bell = worker.bell;
+    server->sees_program = worker.head_bell != NULL;
     server->leave_lost = leave_lost;
     server->limits.spin_ns = (int64_t)world->settings.spin_us * 1000;
     return status;

@@ -8,6 +8,7 @@
 #include "worker/command.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,8 @@ static struct stream_transfer *take_out(struct stream *stream, struct stream_tra
     return node;
 }
 
+/* ---- peers that are lost ---- */
+
 /* The memory of what is under way may still be used. */
 static void lose_peer(struct stream *stream, const struct lost_peer *peer)
 {
@@ -147,7 +150,46 @@ static void lose_peer(struct stream *stream, const struct lost_peer *peer)
     }
 }
 
+/* A peer gives no answers any more: nothing is begun with it, and what is under way fails. */
+static void note_lost(struct session *session, int rank, const char *text, size_t bytes)
+{
+    struct lost_peer *peer = calloc(1, sizeof(*peer));
+
+    if (peer)
+        peer->text = strndup(text, bytes);
+    if (!peer || !peer->text) {
+        free(peer);
+        return; /* what waits for it is given up with this worker */
+    }
+    peer->rank = rank;
+    peer->next = session->lost_peers;
+    session->lost_peers = peer;
+    for (int t = 0; t < session->table_count; t++)
+        for (uint32_t i = 0; i < session->tables[t].count; i++)
+            if (session->tables[t].streams[i])
+                lose_peer(session->tables[t].streams[i], peer);
+    neighbours_drop_all(session->server->neighbours, peer->rank);
+}
+
+enum backend_step command_begin_lost(struct stream *stream, struct command *command)
+{
+    const struct wire_record *record = &command->record;
+
+    note_lost(stream->session, (int)record->word[0], record->tail, record->tail_bytes);
+    return BACKEND_OVER;
+}
+
 /* ---- memory of other workers ---- */
+
+/* Its memory has gone with it. Open MPI would try for ever to reach that, inside one call of ours.
+ */
+static void note_dead(struct session *session, int rank)
+{
+    char text[64];
+    int bytes = snprintf(text, sizeof(text), "the worker of rank %d has died", rank);
+
+    note_lost(session, rank, text, (size_t)bytes);
+}
 
 /* Where it cannot be mapped, what is put there goes by the one-sided path. */
 enum backend_step command_begin_map(struct stream *stream, struct command *command)
@@ -166,6 +208,10 @@ enum backend_step command_begin_map(struct stream *stream, struct command *comma
         neighbours_add(server->neighbours, (int)record->word[0], &file, record->word[1],
                        record->word[2]))
         return BACKEND_OVER;
+    if (errno == ENOENT && server->sees_program) { /* and so it would see the other worker */
+        note_dead(stream->session, (int)record->word[0]);
+        return BACKEND_OVER;
+    }
     log_write(LOG_CHOICE, "memory of the worker of rank %d cannot be mapped: %s",
               (int)record->word[0], strerror(errno));
     return BACKEND_OVER;
@@ -175,32 +221,6 @@ enum backend_step command_begin_unmap(struct stream *stream, struct command *com
 {
     neighbours_drop(stream->session->server->neighbours, (int)command->record.word[0],
                     command->record.word[1]);
-    return BACKEND_OVER;
-}
-
-/* ---- peers that are lost ---- */
-
-/* A peer gives no answers any more: nothing is begun with it, and what is under way fails. */
-enum backend_step command_begin_lost(struct stream *stream, struct command *command)
-{
-    struct session *session = stream->session;
-    const struct wire_record *record = &command->record;
-    struct lost_peer *peer = calloc(1, sizeof(*peer));
-
-    if (peer)
-        peer->text = strndup(record->tail, record->tail_bytes);
-    if (!peer || !peer->text) {
-        free(peer);
-        return BACKEND_OVER; /* what waits for it is given up with this worker */
-    }
-    peer->rank = (int)record->word[0];
-    peer->next = session->lost_peers;
-    session->lost_peers = peer;
-    for (int t = 0; t < session->table_count; t++)
-        for (uint32_t i = 0; i < session->tables[t].count; i++)
-            if (session->tables[t].streams[i])
-                lose_peer(session->tables[t].streams[i], peer);
-    neighbours_drop_all(session->server->neighbours, peer->rank);
     return BACKEND_OVER;
 }
 

@@ -27,7 +27,8 @@ struct server {
 
     struct world *world; /* NULL: inside the application's process (tests) */
     struct channel *channel;
-    struct doorbell *bell;      /* this worker's; NULL: nobody rings */
+    struct doorbell *bell; /* this worker's; NULL: nobody rings */
+    bool sees_program; /* it can open memory files of the program, and so of workers beside it */
     struct datapath *one_sided; /* NULL without a window */
     struct datapath *two_sided;
     struct datapath

@@ -114,6 +114,7 @@ struct recording {
     uint32_t spans; /* that have begun */
     uint64_t ended; /* that have come into the ring */
     uint64_t missed;
+    uint64_t repeated; /* regions, because devices were lost */
     uint32_t rows;
     uint32_t details_bytes;
     struct recorded_region row[RECORDING_ROWS];

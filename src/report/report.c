@@ -200,7 +200,12 @@ static void print_lost(const struct recording *recording, FILE *out)
     for (int i = 0; i < recording->device_count; i++)
         lost += recording->device[i].lost;
     if (lost)
-        fprintf(out, "omprma: lost: %d of %d devices\n", lost, recording->device_count);
+        fprintf(out, "omprma: lost: %d of %d devices", lost, recording->device_count);
+    if (lost && recording->repeated)
+        fprintf(out, "; %" PRIu64 " region%s done again", recording->repeated,
+                recording->repeated == 1 ? " was" : "s were");
+    if (lost)
+        fputc('\n', out);
 }
 
 void report_print(const struct recording *recording, bool all, FILE *out)

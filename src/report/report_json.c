@@ -89,10 +89,12 @@ void report_json(const struct recording *recording, FILE *out)
     print_text(out, "program", recording_words(recording, recording->program));
     fputc(',', out);
     print_text(out, "data_path", recording_words(recording, recording->choice));
-    fprintf(out, ",\"ended_in_order\":%s,\"run_us\":%.3f,\"start_up_us\":%.3f,\n\"regions\":[",
+    fprintf(out,
+            ",\"ended_in_order\":%s,\"run_us\":%.3f,\"start_up_us\":%.3f,\"repeated\":%" PRIu64
+            ",\n\"regions\":[",
             recording->cut ? "false" : "true",
             (double)(recording->end_ns - recording->launch_ns) / 1e3,
-            (double)(recording->origin_ns - recording->launch_ns) / 1e3);
+            (double)(recording->origin_ns - recording->launch_ns) / 1e3, recording->repeated);
     for (uint32_t i = 0; i < count && regions; i++) {
         fprintf(out, "%s\n", i ? "," : "");
         print_region(recording, regions[i], out);

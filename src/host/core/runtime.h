@@ -153,8 +153,9 @@ struct runtime {
     uint64_t moved;           /* and that were ever begun */
     struct adapt_watch watch;
     struct adapt_kind *kinds;
-    int64_t parted_ns; /* when a waiting thread last moved away from a worker */
-    uint32_t next_tag; /* of two-sided transfers */
+    _Atomic uint64_t repeated; /* regions that were done again after losses */
+    int64_t parted_ns;         /* when a waiting thread last moved away from a worker */
+    uint32_t next_tag;         /* of two-sided transfers */
 
     struct background background;
     struct copier copier;

@@ -98,8 +98,6 @@ void details_add(struct runtime *runtime, struct recording *recording)
 {
     FILE *out = fmemopen(recording->details, sizeof(recording->details), "w");
 
-    for (int i = 0; i < runtime->device_count; i++)
-        recording->device[i].lost = !device_is_well(runtime->devices[i]);
     if (!out)
         return;
     print_all(runtime, recording, out);

@@ -6,8 +6,7 @@
 #include "host/core/runtime.h"
 #include "report/recording.h"
 
-/* Adds them to what was recorded, and which devices were lost. With the lock held, or when nothing
- * runs any more. */
+/* Adds them to what was recorded. With the lock held, or when nothing runs any more. */
 void details_add(struct runtime *runtime, struct recording *recording);
 
 #endif

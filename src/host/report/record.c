@@ -160,6 +160,17 @@ static void report_own(struct recorder *recorder, const struct config *config)
     munmap(recorder->names.recording, recorder->names.recording->bytes);
 }
 
+void record_losses(struct runtime *runtime)
+{
+    struct recording *recording = runtime->recorder ? runtime->recorder->names.recording : NULL;
+
+    if (!recording)
+        return;
+    for (int i = 0; i < runtime->device_count; i++)
+        recording->device[i].lost = !device_is_well(runtime->devices[i]);
+    recording->repeated = atomic_load_explicit(&runtime->repeated, memory_order_relaxed);
+}
+
 void record_close(struct runtime *runtime)
 {
     struct recorder *recorder = runtime->recorder;

@@ -550,6 +550,7 @@ static void stop(struct runtime *runtime)
     bool was_known = runtime->unresponsive;
 
     background_end(runtime);
+    record_losses(runtime);
     say_goodbye(runtime);
     times_close(runtime);
     record_close(runtime);

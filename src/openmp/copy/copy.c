@@ -42,6 +42,8 @@ static bool route_place(struct route *route, struct device *owner, const struct 
     route->locked = true;
     if (losses_matter())
         losses_settle(owner->space, NULL);
+    if (owner->space->has_pending && !owner->space->recompute(owner, NULL))
+        return false;
     owner = placement_is_on() ? ends_choose(owner, ends) : placement_last();
     if (route->to)
         route->to = owner;

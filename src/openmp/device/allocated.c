@@ -19,6 +19,7 @@ bool allocated_add(struct space *space, omprma_addr_t begin, size_t bytes)
     if (!block)
         return false;
     block->references = COUNT_INFINITE;
+    block->blank = true;
     block->present = block->settled = UINT64_MAX >> (SITES_MOST - space->sites);
     return true;
 }

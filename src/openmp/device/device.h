@@ -20,6 +20,8 @@
 #include "openmp/device/suballoc.h"
 #include "openmp/site/site.h"
 
+struct device;
+
 enum {
     PLANS = 16,
     PLAN_RANGES = 64,
@@ -45,8 +47,13 @@ struct space {
     struct mapping blocks; /* of omp_target_alloc, by their own addresses, see allocated.h; */
     struct mapped freed;   /* stands for those that works under way use, and that are gone */
     struct suballocator memory;
-    uint64_t works; /* numbers given to works so far */
-    int sites;      /* how many serve it; where several do, they are all that there are */
+    uint64_t works;   /* numbers given to works so far */
+    int sites;        /* how many serve it; where several do, they are all that there are */
+    bool has_pending; /* ranges that were lost, and can be computed again (place/recompute.h): can
+                       * this one? And all of them. NULL: there are no such. The caller of the
+                       * latter holds the lock, which is given up meanwhile. False: reported. */
+    bool (*can_recompute)(struct space *space, struct mapped *lost);
+    bool (*recompute)(struct device *device, const struct location *where);
 };
 
 struct device {

@@ -69,15 +69,43 @@ void losses_pause(void)
 
 /* ---- what is lost --------------------------------------------------------------------------- */
 
-static void site_settle(struct space *space, struct site *site, const struct location *where)
+static void site_settle(struct space *space, const struct site *site)
 {
-    struct remains_told told = {where, site, 0};
     struct mapped *each;
     for (each = mapping_first(&space->mapping); each; each = mapping_next(each))
-        remains_lose(each, site, &told);
+        remains_lose(each, site);
     for (each = mapping_first(&space->blocks); each; each = mapping_next(each))
-        remains_lose(each, site, &told);
-    remains_say_more(&told);
+        remains_lose(each, site);
+}
+
+static bool range_can_return(struct space *space, struct mapped *mapped)
+{
+    return space->can_recompute && mapped_is_wanted(mapped) &&
+           device_is_served(device_of_site(0)) && space->can_recompute(space, mapped);
+}
+
+static void table_tell(struct space *space, const struct mapping *mapping,
+                       struct remains_told *told)
+{
+    for (struct mapped *each = mapping_first(mapping); each; each = mapping_next(each)) {
+        if (!mapped_is_pending(each) || each->lost_with != told->site->index + 1)
+            continue;
+        if (range_can_return(space, each))
+            space->has_pending = true;
+        else
+            remains_say(each, told);
+    }
+}
+
+void losses_tell(struct space *space, const struct location *where)
+{
+    space->has_pending = false;
+    for (int i = 0; i < devices_sites(); i++) {
+        struct remains_told told = {where, &device_of_site(i)->site, 0};
+        table_tell(space, &space->mapping, &told);
+        table_tell(space, &space->blocks, &told);
+        remains_say_more(&told);
+    }
 }
 
 /* The host is the device from now on. */
@@ -97,8 +125,10 @@ void losses_settle(struct space *space, const struct location *where)
         if (!site_is_lost(site) || site->settled)
             continue;
         site->settled = news = true;
-        site_settle(space, site, where);
+        site_settle(space, site);
     }
+    if (news)
+        losses_tell(space, where);
     if (news && !device_is_served(device_of_site(0)))
         space_to_host(space);
 }

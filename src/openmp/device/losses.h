@@ -33,9 +33,12 @@ struct device *device_living(struct device *device);
 /* Is a site left that serves its space? Else the host is the device. */
 bool device_is_served(struct device *device);
 
-/* What lost sites alone had is lost from now on, and named in lines. The caller holds the lock of
- * the space. */
+/* What lost sites alone had is lost from now on, and named in lines, but for what can be computed
+ * again. The caller holds the lock of the space. */
 void losses_settle(struct space *space, const struct location *where);
+
+/* Only the latter: names what cannot be computed again any more. */
+void losses_tell(struct space *space, const struct location *where);
 
 /* Before something is tried again: others are about to find out what is lost. Blocks: for a
  * millisecond. */

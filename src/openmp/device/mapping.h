@@ -59,12 +59,15 @@ struct mapped {
     uint64_t present;      /* sites that have its present value, see place/copies.h; 0: the first */
     uint64_t settled;      /* sites with its value as of all works that are over, see remains.h */
     uint64_t settled_by;   /* number of the last of these works that wrote it */
-    uint64_t digest;       /* of the program's memory, when that had its value */
-    bool has_digest;       /* false: it never had, or a work has written the range since */
+    uint64_t digest;       /* of the program's memory when that had a value of it, */
+    uint64_t digest_of;    /* the one by this work: `settled_by` then */
+    bool has_digest;       /* false: it never had */
+    bool blank;            /* when it was made it was given nothing */
+    int lost_with;         /* the site, + 1, while nothing was said of the loss; 0: it was */
     struct dealt dealt;    /* where there are several sites, */
     uint64_t home;         /* and which one a region wrote it on last; 0: none has */
-    uint64_t used_by;      /* number of the last work that has noted a use of it, */
-    size_t use;            /* and which one that is */
+    uint64_t used_by;      /* number of the last work that has noted a use of it, or of the last */
+    size_t use;            /* plan that has it (place/lineage.h), and which one that is */
     struct suballoc memory; /* its own; none: the table's owner has not allocated it */
     uint64_t references, holds;
     uint64_t ways; /* counts references that only pass through pointers in this range (see way.c),
@@ -98,9 +101,11 @@ struct pinned {
     struct mapped *mapped;
     uintptr_t begin; /* where pointers get their host values back; `bytes` may be 0 */
     size_t bytes;
-    bool given;     /* the host gave all of its values */
+    bool sent;      /* the host gave some of its values */
+    bool given;     /* or all */
     bool writes;    /* the work may write it there, see place/copies.h, */
     bool brings;    /* the work has another site's copy brought */
+    bool gone;      /* the work is over, or its site is lost: nothing comes of it any more */
     bool guessed;   /* no clause of the work names it, but it may be found there through memory */
     bool retrieved; /* all or some of them were to come back, */
     bool whole;     /* and all did */
@@ -167,7 +172,8 @@ static inline void mapping_revive(struct mapping *mapping, struct mapped *vacant
     TAILQ_REMOVE(&mapping->vacant, vacant, link_vacant);
     mapping->vacant_count--;
     mapping->count++;
-    vacant->vacant = vacant->lost = vacant->has_digest = false;
+    vacant->vacant = vacant->lost = vacant->has_digest = vacant->blank = false;
+    vacant->lost_with = 0;
     vacant->settled = 0;
     vacant->base = vacant->begin;
     vacant->references = hold ? 0 : 1;

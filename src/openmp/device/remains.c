@@ -23,7 +23,7 @@ static uint64_t digest(const struct mapped *mapped)
 }
 
 /* The program may have freed it. */
-bool remains_at_home(const struct mapped *mapped)
+bool remains_were_at_home(const struct mapped *mapped)
 {
     const void *begin = (const void *)mapped->begin;
     size_t bytes = mapped->end - mapped->begin;
@@ -31,9 +31,15 @@ bool remains_at_home(const struct mapped *mapped)
            digest(mapped) == mapped->digest;
 }
 
+bool remains_at_home(const struct mapped *mapped)
+{
+    return mapped->digest_of == mapped->settled_by && remains_were_at_home(mapped);
+}
+
 static void digest_take(struct mapped *mapped)
 {
     mapped->digest = digest(mapped);
+    mapped->digest_of = mapped->settled_by;
     mapped->has_digest = true;
 }
 
@@ -45,6 +51,31 @@ static bool has_other_writer(const struct mapped *mapped, uint64_t work)
     const struct pinned *each;
     LIST_FOREACH(each, &mapped->pins, link)
     if (each->writes && each->number != work)
+        return true;
+    return false;
+}
+
+/* Will the work that has pinned it have written it? */
+static bool is_writer(const struct pinned *pinned)
+{
+    return pinned->writes && !pinned->gone;
+}
+
+uint64_t remains_version(const struct mapped *mapped)
+{
+    uint64_t version = mapped->settled_by;
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (is_writer(each) && each->number > version)
+        version = each->number;
+    return version;
+}
+
+bool remains_are_used(const struct mapped *mapped)
+{
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (!each->gone)
         return true;
     return false;
 }
@@ -66,18 +97,19 @@ void remains_write(struct mapped *mapped, uint64_t work)
         mapped->settled = mapped_present(mapped) & ~pending(mapped);
 }
 
-/* Nobody has it, unless it is at home. Is that news? */
-static bool range_lose(struct mapped *mapped)
+/* Nobody has it, unless it is at home. */
+static void range_lose(struct mapped *mapped, const struct site *site)
 {
-    bool news = !mapped->lost;
+    if (!mapped->lost)
+        mapped->lost_with = site->index + 1;
     mapped->lost = true;
     mapped->present = 0;
-    return news;
 }
 
-static void range_say(const struct mapped *mapped, struct remains_told *told)
+void remains_say(struct mapped *mapped, struct remains_told *told)
 {
     char words[RANGE_WORDS];
+    mapped->lost_with = 0;
     if (!mapped_is_wanted(mapped) || mapped_is_being_made(mapped) || remains_at_home(mapped) ||
         ++told->count > LINES)
         return;
@@ -95,8 +127,8 @@ void remains_say_more(const struct remains_told *told)
 static void over_done(const struct pinned *pinned, const struct remains_end *end)
 {
     struct mapped *mapped = pinned->mapped;
-    if (pinned->writes)
-        mapped->has_digest = false;
+    if (pinned->number == mapped->made_by)
+        mapped->blank = !pinned->sent && !end->computes;
     if (pinned->writes && pinned->number > mapped->settled_by) {
         mapped->settled = site_bit(end->site);
         mapped->settled_by = pinned->number;
@@ -125,10 +157,9 @@ static void over_failed(const struct pinned *pinned, const struct remains_end *e
         mapped->present = 0;
 }
 
-void remains_over(const struct pinned *pinned, const struct remains_end *end)
+static void range_over(const struct pinned *pinned, const struct remains_end *end)
 {
     struct mapped *mapped = pinned->mapped;
-    struct remains_told told = {end->where, end->site, 0};
     bool is_lost = end->site->settled;
     if (mapped->variable || mapped->lost)
         return;
@@ -138,11 +169,27 @@ void remains_over(const struct pinned *pinned, const struct remains_end *end)
         mapped->present = 0;
     else if (!is_lost)
         over_failed(pinned, end);
-    if (mapped->present == 0 && range_lose(mapped))
-        range_say(mapped, &told);
+    if (mapped->present == 0)
+        range_lose(mapped, end->site);
+}
+
+void remains_over(struct pinned *pinned, const struct remains_end *end)
+{
+    range_over(pinned, end);
+    pinned->writes = pinned->brings = false;
+    pinned->gone = true;
 }
 
 /* ---- sites ---------------------------------------------------------------------------------- */
+
+/* Nothing comes of works on the site. */
+static void pins_go(struct mapped *mapped, const struct site *site)
+{
+    struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->site == site->index)
+        each->gone = true;
+}
 
 /* Of the writers under way the first one that is on the site; *later: another one is behind it. */
 static bool writer_on(const struct mapped *mapped, const struct site *site, bool *later)
@@ -158,16 +205,17 @@ static bool writer_on(const struct mapped *mapped, const struct site *site, bool
     return first < UINT64_MAX;
 }
 
-void remains_lose(struct mapped *mapped, const struct site *site, struct remains_told *told)
+void remains_lose(struct mapped *mapped, const struct site *site)
 {
     bool later;
     if (mapped->variable || mapped->vacant || mapped->lost)
         return;
     bool writer = writer_on(mapped, site, &later);
+    pins_go(mapped, site);
     mapped->settled &= ~site_bit(site);
     mapped->present = later    ? 0
                       : writer ? mapped->settled
                                : mapped_present(mapped) & ~site_bit(site);
-    if (mapped->present == 0 && range_lose(mapped))
-        range_say(mapped, told);
+    if (mapped->present == 0)
+        range_lose(mapped, site);
 }

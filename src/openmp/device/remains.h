@@ -5,9 +5,10 @@
  * A range has two masks of sites. `present` is as of all that has been issued: a writer's site is
  * the only one. `settled` are the sites that have the value as of all writers that are over, also
  * while another one is under way: if that one fails, they have what it has to begin with again. And
- * the program's memory may have the value still: that of the last construct which gave or brought
- * all of it, while no region has written it since. As the program may have changed its memory, a
- * digest tells.
+ * the program's memory may have a value still: that of the last construct which gave or brought all
+ * of it. As the program may have changed its memory, a digest tells.
+ *
+ * A value is told by the number of the work that wrote it: its version.
  *
  * Works that use a range and are under way have pinned it.
  *
@@ -38,6 +39,15 @@ static inline uint64_t mapped_present(const struct mapped *mapped)
 /* Does the program's memory have its value, as of all writers that are over? */
 bool remains_at_home(const struct mapped *mapped);
 
+/* Or the one of `digest_of`? */
+bool remains_were_at_home(const struct mapped *mapped);
+
+/* Of its value as of all that has been issued, but on sites that are lost. */
+uint64_t remains_version(const struct mapped *mapped);
+
+/* Is a work under way that uses it, on a site that is not lost? */
+bool remains_are_used(const struct mapped *mapped);
+
 /* A work, which may have it brought to its site, is about to write it there. Comes before
  * remains_bring() and changes of `present`. */
 void remains_write(struct mapped *mapped, uint64_t work);
@@ -50,14 +60,29 @@ static inline void remains_bring(struct mapped *mapped, const struct site *site)
 
 /* How a work has ended that has pinned it. */
 struct remains_end {
-    const struct location *where;
     const struct site *site;
     bool done;
     bool begun;    /* else nothing of it has been done; for one that is not done */
     bool computes; /* it is a region */
 };
 
-void remains_over(const struct pinned *pinned, const struct remains_end *end);
+void remains_over(struct pinned *pinned, const struct remains_end *end);
+
+/* The site is lost. */
+void remains_lose(struct mapped *mapped, const struct site *site);
+
+/* The range is lost, and nothing was said of that: it may be computed again. */
+static inline bool mapped_is_pending(const struct mapped *mapped)
+{
+    return mapped->lost && mapped->lost_with > 0;
+}
+
+/* The range has a value again. */
+static inline void mapped_recover(struct mapped *mapped)
+{
+    mapped->lost = false;
+    mapped->lost_with = 0;
+}
 
 /* Lines that say what is lost with a site. */
 struct remains_told {
@@ -66,8 +91,8 @@ struct remains_told {
     size_t count;
 };
 
-/* The site is lost. */
-void remains_lose(struct mapped *mapped, const struct site *site, struct remains_told *told);
+/* Of a range that is pending, and was lost with the site: it stays lost. */
+void remains_say(struct mapped *mapped, struct remains_told *told);
 
 /* Says how many more were lost than had a line. */
 void remains_say_more(const struct remains_told *told);

@@ -12,12 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <omprma_private/common.h>
+
 #include "openmp/device/devices.h"
 #include "openmp/device/info.h"
 #include "openmp/device/losses.h"
 #include "openmp/image/choice.h"
 #include "openmp/image/registry.h"
 #include "openmp/place/placement.h"
+#include "openmp/place/recompute.h"
 #include "openmp/place/variables.h"
 #include "openmp/site/loss.h"
 #include "openmp/site/origin.h"
@@ -59,6 +62,11 @@ static struct work *construct_issue(struct device *device, struct construct *con
                                     enum work_kind kind, struct launch *launch, bool *right)
 {
     const struct placed placed = construct_placed(construct);
+    if (losses_matter()) {
+        losses_settle(device->space, construct->where);
+        if (!recompute_lost(device, construct->where))
+            return NULL;
+    }
     device = placement_choose(device, &placed);
     bool region = construct->kind == CONSTRUCT_REGION, lost = device_is_lost(device);
     struct work *work = NULL;
@@ -73,7 +81,7 @@ static struct work *construct_issue(struct device *device, struct construct *con
                  (region ? region_issue(work, &construct->call, &construct->maps, launch)
                          : construct_move(work, construct));
     if (work)
-        *right = placement_pin(work) && *right;
+        *right = placement_pin(work, &placed) && *right;
     return work;
 }
 
@@ -205,6 +213,8 @@ static enum work_result construct_survive(struct device *device, struct construc
         if ((construct->kind == CONSTRUCT_ENTER && !construct_undo(device, construct)) ||
             (construct->kind == CONSTRUCT_REGION && !variables_may_repeat(began, construct->where)))
             return WORK_FAILED;
+        if (construct->kind == CONSTRUCT_REGION && device_is_served(device))
+            omprma_note_repeated(1);
         if (round > 0)
             losses_pause();
     }

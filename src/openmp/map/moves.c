@@ -148,6 +148,7 @@ static bool data_note(struct work *work, const struct move *move, bool many)
     if (!walk.right || !work_pin(work, range, move->begin, many ? move->bytes : 0))
         return false;
     struct pinned *pinned = LIST_FIRST(&range->pins);
+    pinned->sent |= there;
     pinned->given |= there && data_is_whole(move);
     pinned->retrieved |= !there;
     pinned->whole |= !there && data_is_whole(move);
@@ -218,7 +219,7 @@ static bool plain_issue(struct work *work, const struct move *move)
         if (!work->gather || !gather_add(work->gather, &range->memory, range->device,
                                          (void *)move->begin, move->bytes))
             return false;
-        pinned->given = true;
+        pinned->sent = pinned->given = true;
     } else {
         if (range->ended_by != work->number || !range->writable || !work_is_alone(work, range) ||
             !work->region || !work->scatter ||

@@ -36,17 +36,17 @@ static bool range_give(struct work *work, struct mapped *mapped)
                               .range = mapped,
                               .begin = mapped->begin,
                               .bytes = mapped->end - mapped->begin};
-    mapped->lost = false;
+    mapped_recover(mapped);
     mapped->settled = 0;
     mapped->present = site_bit(work->site);
-    return work_follow_all(work, mapped) && move_issue(work, &move);
+    return move_issue(work, &move);
 }
 
 /* Nobody has it. Where it is there only for works under way, they go, and it with them; then it is
- * made anew. */
+ * made anew. One that can be computed again will be when the construct comes again. */
 static bool range_miss(struct work *work, const struct mapped *mapped)
 {
-    bool goes = !mapped_is_wanted(mapped) && work->spared;
+    bool goes = work->spared && (!mapped_is_wanted(mapped) || mapped_is_pending(mapped));
     work->lost |= goes;
     return goes || spare_refused(work->where, NULL, mapped);
 }
@@ -105,7 +105,8 @@ static struct use *use_of(struct work *work, struct mapped *mapped)
         return NULL;
     mapped->used_by = work->number;
     mapped->use = uses->count++;
-    uses->list[mapped->use] = (struct use){.range = mapped, .number = mapped->number};
+    uses->list[mapped->use] =
+        (struct use){.range = mapped, .number = mapped->number, .version = remains_version(mapped)};
     return &uses->list[mapped->use];
 }
 
@@ -128,7 +129,7 @@ bool copies_use(struct work *work, struct mapped *mapped, bool writes)
     if (!is_here || use->brings)
         remains_bring(mapped, work->site);
     bool right = is_here ? use->brings || range_follow(work, mapped)
-                 : lost  ? range_give(work, mapped)
+                 : lost  ? work_follow_all(work, mapped) && range_give(work, mapped)
                          : range_bring(work, mapped);
     use->brings |= !is_here;
     use->writes |= writes;
@@ -144,9 +145,24 @@ bool copies_give(struct work *work, struct mapped *mapped)
     if (!use)
         return false;
     use->writes = true;
-    mapped->lost = mapped->has_digest = false;
+    mapped_recover(mapped);
     mapped->present = site_bit(work->site);
     mapped->settled = 0;
+    return true;
+}
+
+bool copies_remake(struct work *work, struct mapped *mapped, bool home)
+{
+    struct use *use = use_of(work, mapped);
+    if (!use)
+        return false;
+    use->brings = true;
+    mapped->writer = NULL;
+    if (home)
+        return range_give(work, mapped);
+    mapped_recover(mapped);
+    mapped->settled = 0;
+    mapped->present = site_bit(work->site);
     return true;
 }
 
@@ -213,6 +229,7 @@ static struct pinned *range_pin(struct work *work, struct mapped *mapped)
 
 bool copies_pin(struct work *work)
 {
+    work->broken = work->lost;
     for (struct pinned *each = work->pinned; each; each = each->next)
         if (each->mapped->made_by == work->number) {
             each->mapped->present = site_bit(work->site);

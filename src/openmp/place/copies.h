@@ -31,6 +31,11 @@ bool copies_use(struct work *work, struct mapped *mapped, bool writes);
 /* The work gives all of it: what was lost of it is not missed. */
 bool copies_give(struct work *work, struct mapped *mapped);
 
+/* The work's site is the only one that has the range, which the work computes again: from what the
+ * program's memory has (`home`), or from nothing. No work under way uses it, but for such as are on
+ * lost sites. */
+bool copies_remake(struct work *work, struct mapped *mapped, bool home);
+
 /* copies_use(), for writing, of what attached pointers in its ranges lead to. A pointer that was
  * mapped is all that tells: what else a region finds through memory is not known. */
 bool copies_use_pointees(struct work *work);

@@ -17,7 +17,9 @@
 #include "openmp/place/addressed.h"
 #include "openmp/place/copies.h"
 #include "openmp/place/deal.h"
+#include "openmp/place/lineage.h"
 #include "openmp/place/price.h"
+#include "openmp/place/recompute.h"
 #include "openmp/place/variables.h"
 #include "openmp/site/load.h"
 
@@ -407,11 +409,19 @@ static void range_deal(const struct work *work, struct mapped *mapped)
         deal_enter(&placement.deal, mapped);
 }
 
-bool placement_pin(struct work *work)
+static void region_note(const struct work *work, const struct placed *placed)
+{
+    recompute_offer(work->device->space);
+    lineage_note(work, placed->host_id);
+}
+
+bool placement_pin(struct work *work, const struct placed *placed)
 {
     if (work->device->space->sites == 1)
         return true;
     bool right = variables_note(work);
+    if (placed->kind == CONSTRUCT_REGION && losses_matter() && right && !work->over)
+        region_note(work, placed);
     for (const struct pinned *each = work->pinned; each; each = each->next)
         range_deal(work, each->mapped);
     return copies_pin(work) && right;

@@ -37,8 +37,9 @@ struct device *placement_choose(struct device *device, const struct placed *plac
  * holds the lock. Blocks: when a queue is full. False: reported. */
 bool placement_bring(struct work *work, const struct placed *placed);
 
-/* After its maps were entered: pins what it may touch, see copies_pin(). The caller holds the lock.
- * Blocks: no. False: reported. */
-bool placement_pin(struct work *work);
+/* After its maps were entered: pins what it may touch, see copies_pin(), and notes a region for
+ * when what it writes is lost (lineage.h). The caller holds the lock. Blocks: no. False: reported.
+ */
+bool placement_pin(struct work *work, const struct placed *placed);
 
 #endif

@@ -16,7 +16,8 @@ struct mapped;
 
 struct use {
     struct mapped *range;
-    uint64_t number; /* the range's */
+    uint64_t number;  /* the range's */
+    uint64_t version; /* before the work, see place/lineage.h */
     bool writes, brings;
 };
 

@@ -141,10 +141,11 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->number = ++device->space->works;
     work->failed = work->departed = work->computes = work->exchanges = false;
     work->spared = work->lost = work->misplaced = work->restores = false;
-    work->struck = work->leaves = work->idles = work->readied = false;
+    work->struck = work->leaves = work->idles = work->readied = work->broken = false;
     work->losses = losses_seen();
     work->placed_end = 0;
     work->moved = NULL;
+    work->launched = NULL;
     work->strays.count = 0;
     work->over = NULL;
     work->slot = -1;
@@ -161,7 +162,7 @@ struct work *work_begin_locked(struct device *device, const struct location *whe
         work->lost = work->idles = site_is_lost(work->site);
     }
     bool right = work && (kind == WORK_SMALL ? queue_share(work) : queue_own(work, flies));
-    if (right && flies && !work->end)
+    if (right && (flies || losses_matter()) && !work->end)
         right = report_status(where, omprma_event_create(&work->end));
     if (right)
         work->in_flight = flies;
@@ -359,15 +360,21 @@ static enum work_result fetch_once(const struct work *work, const struct mapped 
     return right ? result : WORK_FAILED;
 }
 
-/* What the work was to bring home comes from other sites, or is there still. False: reported. */
+/* What the work was to bring home comes from other sites, which compute it again if they have to,
+ * or is there still. False: reported. */
 static bool work_fetch(struct work *work)
 {
+    struct space *space = work->device->space;
     for (struct arrival *each = work->arrived; each; each = each->next) {
         const struct pinned *pinned = pinned_at(work, (uintptr_t)each->to);
         enum work_result result = WORK_LOST;
-        while (pinned && result == WORK_LOST && !pinned->mapped->lost) {
+        while (pinned && result == WORK_LOST) {
+            if (space->has_pending && !space->recompute(work->device, work->where))
+                return false;
+            if (pinned->mapped->lost)
+                break;
             result = fetch_once(work, pinned->mapped, each);
-            losses_settle(work->device->space, work->where);
+            losses_settle(space, work->where);
         }
         if (result == WORK_FAILED)
             return false;
@@ -399,15 +406,19 @@ static bool work_has_begun(const struct work *work)
  * something is asked once all is complete. */
 static void remains_end(struct work *work, bool arrived)
 {
+    bool news = false;
     const struct remains_end end = {
-        .where = work->where,
         .site = work->site,
         .done = arrived && !work->failed,
         .begun = !arrived && !work->site->settled && work_has_begun(work),
         .computes = work->computes,
     };
-    for (const struct pinned *each = work->pinned; each; each = each->next)
+    for (struct pinned *each = work->pinned; each; each = each->next) {
         remains_over(each, &end);
+        news |= mapped_is_pending(each->mapped);
+    }
+    if (news)
+        losses_tell(work->device->space, work->where);
 }
 
 /* How it ends where others go on for a lost site. *arrived: it is done. */
@@ -485,6 +496,8 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
         work->failed = true;
     work->privates = (struct suballoc){0};
     enum work_result result = work->failed ? WORK_FAILED : work->lost ? WORK_LOST : WORK_DONE;
+    if (survives && work->queue && work->queue == work->own)
+        omprma_queue_synchronize(work->queue); /* it is done, and clean now */
     work_give(work);
     pthread_mutex_unlock(&device->space->lock);
     return result;
@@ -496,9 +509,19 @@ bool work_depart(struct work *work)
     return work->lost || work_issued(work, omprma_event_record(work->end, work->queue));
 }
 
+/* Where others go on for a lost site, who follows a work has to fail with it until it is over. So
+ * its queue is not made clean here. */
+static omprma_status_t queue_survive(struct work *work)
+{
+    omprma_status_t status = work->queue ? omprma_event_record(work->end, work->queue) : OMPRMA_OK;
+    return work->queue && status == OMPRMA_OK ? omprma_event_synchronize(work->end) : status;
+}
+
 /* A queue of its own is clean again afterwards; one that is shared has others' operations, too. */
 enum work_result work_end(struct work *work)
 {
+    if (losses_matter())
+        return work_over(work, queue_survive(work));
     if (work->queue == work->own)
         return work_over(work, work->queue ? omprma_queue_synchronize(work->queue) : OMPRMA_OK);
     if (!work->departed)
@@ -565,6 +588,8 @@ static void device_unlock(void *device)
 enum work_result work_end_locked(struct work *work)
 {
     struct device *device = work->device;
+    if (work->region && losses_matter())
+        region_send(work);
     if (work->region && !work->lost)
         return work_over(work,
                          omprma_region_wait(work->queue, region_take(work), device_unlock, device));
@@ -575,6 +600,7 @@ enum work_result work_end_locked(struct work *work)
 void work_launch_between(struct work *work, omprma_region_t *region)
 {
     work->region = region;
+    work->launched = region;
 }
 
 bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
@@ -761,6 +787,10 @@ bool work_wait_for(struct work *work, struct work *other)
 {
     if (!other->queue || work->lost) /* the host does it, or this one */
         return true;
+    if (other->broken && work->spared) {
+        work->struck = true;
+        return work_goes_on(work);
+    }
     if (work->region && !work_send_there(work))
         return false;
     return (other->event || work_issued(work, omprma_event_create(&other->event))) &&

@@ -46,24 +46,27 @@ struct work {
     struct uses uses;      /* of ranges, where there are several sites */
     struct work *bringers; /* works of other sites that bring it what it needs */
     struct work *next_bringer;
-    struct suballoc privates; /* device memory of private variables */
-    struct moves moves;       /* that are not issued yet */
-    struct gather *gather;    /* what is to travel together there, or back; made */
-    struct scatter *scatter;  /* when it is needed, and kept */
-    omprma_region_t *region;  /* between the two, and not issued yet; NULL: there is none */
-    struct kept *kept;        /* host memory that omprma reads from */
-    struct arrival *arrived;  /* what comes back to one that is spared */
-    bool departed;            /* `end` is behind all that it has issued */
-    bool computes;            /* it is a region */
-    bool exchanges;           /* what it is told may be about another device */
-    bool spared;              /* see WORK_SPARED */
-    bool lost;                /* it was spared: nothing is moved any more */
-    bool struck;              /* a site that it needs is lost, where several serve the space */
-    unsigned losses;          /* sites that were lost when it began */
-    bool leaves;              /* if it is lost, another site brings home what it was to bring */
-    bool idles;               /* it was lost before it could begin */
-    omprma_event_t *ready;    /* stands before all that it does; made when it is needed, and kept */
-    bool readied;             /* `ready` is recorded */
+    struct suballoc privates;        /* device memory of private variables */
+    struct moves moves;              /* that are not issued yet */
+    struct gather *gather;           /* what is to travel together there, or back; made */
+    struct scatter *scatter;         /* when it is needed, and kept */
+    omprma_region_t *region;         /* between the two, and not issued yet; NULL: there is none */
+    const omprma_region_t *launched; /* the last one, while the construct is being issued */
+    struct kept *kept;               /* host memory that omprma reads from */
+    struct arrival *arrived;         /* what comes back to one that is spared */
+    bool departed;                   /* `end` is behind all that it has issued */
+    bool computes;                   /* it is a region */
+    bool exchanges;                  /* what it is told may be about another device */
+    bool spared;                     /* see WORK_SPARED */
+    bool lost;                       /* it was spared: nothing is moved any more */
+    bool struck;           /* a site that it needs is lost, where several serve the space */
+    bool broken;           /* it was lost before all was issued: its queue has not failed, but who
+                            * follows it has to. Under the lock */
+    unsigned losses;       /* sites that were lost when it began */
+    bool leaves;           /* if it is lost, another site brings home what it was to bring */
+    bool idles;            /* it was lost before it could begin */
+    omprma_event_t *ready; /* stands before all that it does; made when it is needed, and kept */
+    bool readied;          /* `ready` is recorded */
     bool failed;
     omprma_addr_t placed_end; /* of the last small range that it has made; 0: of none */
     const char *moved;        /* the name of the variable that is being moved; NULL: none */

@@ -66,9 +66,8 @@ static void over(struct pinned *pinned, bool done, bool begun)
 
 static void lose(int site)
 {
-    struct remains_told told = {.site = &sites[site]};
     sites[site].settled = true;
-    remains_lose(range, &sites[site], &told);
+    remains_lose(range, &sites[site]);
 }
 
 TEST(test_what_others_have_remains)

@@ -62,7 +62,8 @@ static struct work *region_begin(struct list list, int site)
     pthread_mutex_lock(&device->space->lock);
     struct work *work = work_begin_locked(device_of_site(site), NULL, WORK_FLIGHT);
     assert_true(maps_are_valid(work, &maps) && placement_bring(work, &placed));
-    assert_true(maps_enter(work, &maps) && maps_settle(work, &maps) && placement_pin(work));
+    assert_true(maps_enter(work, &maps) && maps_settle(work, &maps) &&
+                placement_pin(work, &(struct placed){.kind = CONSTRUCT_ENTER}));
     pthread_mutex_unlock(&device->space->lock);
     assert_true(work_depart(work));
     return work;

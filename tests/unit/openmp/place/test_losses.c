@@ -53,7 +53,7 @@ static struct work *begin(enum construct_kind kind, struct list *list, struct de
                                             : maps_enter(work, &maps);
     if (*right && kind == CONSTRUCT_REGION)
         *right = maps_settle(work, &maps);
-    assert_true(placement_pin(work));
+    assert_true(placement_pin(work, &(struct placed){.kind = CONSTRUCT_ENTER}));
     pthread_mutex_unlock(&device->space->lock);
     return work;
 }

@@ -55,7 +55,7 @@ static struct work *begin(enum construct_kind kind, struct list *list, struct de
                 : kind == CONSTRUCT_UPDATE ? maps_update(work, &maps)
                                            : maps_enter(work, &maps));
     assert_true(kind != CONSTRUCT_REGION || maps_settle(work, &maps));
-    assert_true(placement_pin(work));
+    assert_true(placement_pin(work, &(struct placed){.kind = CONSTRUCT_ENTER}));
     pthread_mutex_unlock(&device->space->lock);
     assert_true(work_depart(work));
     return work;
