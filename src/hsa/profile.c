@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * profile.c: when kernels and copies began and ended. Their signals keep it always, so there is
- * nothing to turn on: the begin is when the operation was issued, the end when it was known here.
- * Both are of this host's clock, in nanoseconds.
+ * profile.c: when kernels and copies began and ended. All signals keep it from the moment on when
+ * the program first asks for that of any queue, or of copies: the begin is when the operation was
+ * issued, the end when it was known here. Both are of this host's clock, in nanoseconds.
  */
 #include "hsa/driver.h"
 #include "hsa/exports.h"
 #include "hsa/gpu.h"
+#include "hsa/signal_times.h"
 
 hsa_status_t hsa_amd_profiling_set_profiler_enabled(hsa_queue_t *queue, int enable)
 {
     struct call call;
     hsa_status_t status = api_begin(&call);
 
-    (void)enable;
     if (status == HSA_STATUS_SUCCESS && !queue)
         status = HSA_STATUS_ERROR_INVALID_QUEUE;
+    if (status == HSA_STATUS_SUCCESS && enable)
+        times_keep();
     return api_end(&call, status);
 }
 
 hsa_status_t hsa_amd_profiling_async_copy_enable(bool enable)
 {
     struct call call;
+    hsa_status_t status = api_begin(&call);
 
-    (void)enable;
-    return api_end(&call, api_begin(&call));
+    if (status == HSA_STATUS_SUCCESS && enable)
+        times_keep();
+    return api_end(&call, status);
 }
 
 /* Errors: INVALID_SIGNAL; ERROR (nothing that it is the signal of has ended). */

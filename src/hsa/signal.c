@@ -14,6 +14,7 @@
 #include "hsa/condition.h"
 #include "hsa/operations.h"
 #include "hsa/sleeper.h"
+#include "hsa/signal_times.h"
 
 static pthread_mutex_t signals_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -112,7 +113,8 @@ static void change_ends(struct signal *signal)
 /* Under the lock. */
 static void count_down(struct signal *signal, bool failed)
 {
-    signal->amd.end_ts = (uint64_t)clock_ns();
+    if (times_are_kept())
+        signal->amd.end_ts = (uint64_t)clock_ns();
     if (failed)
         __atomic_store_n(&signal->amd.value, -1, __ATOMIC_SEQ_CST);
     else
@@ -122,7 +124,7 @@ static void count_down(struct signal *signal, bool failed)
 
 void signal_begins(struct signal *signal)
 {
-    if (signal) {
+    if (signal && times_are_kept()) {
         signal->amd.start_ts = (uint64_t)clock_ns();
         signal->amd.end_ts = 0;
     }

@@ -78,7 +78,7 @@ void signal_arrived(struct arrival *arrival, bool failed);
 /* The same for something that was over at once. NULL is allowed. */
 void signal_count_down(struct signal *signal, bool failed);
 
-/* When it began, for profiles. NULL is allowed. */
+/* It begins now, for profiles. NULL is allowed. */
 void signal_begins(struct signal *signal);
 
 /* Has `watch` run by the attendant once, when the value meets its condition, perhaps at once.

@@ -103,6 +103,23 @@ static void handlers(void)
     OK(hsa_signal_destroy(both[1]));
 }
 
+/* For a signal that nobody moves on: for less time than a thread stays awake, and for more. */
+static void times_out(void)
+{
+    static const uint64_t times[] = {0, 1000, 50000, 1000000, 5000000};
+    hsa_signal_t signal = signal_at(3);
+    hsa_signal_condition_t condition = HSA_SIGNAL_CONDITION_EQ;
+    hsa_signal_value_t wanted = 0, value;
+
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        CHECK(hsa_signal_wait_scacquire(signal, condition, wanted, times[i],
+                                        HSA_WAIT_STATE_ACTIVE) == 3);
+        CHECK(hsa_amd_signal_wait_any(1, &signal, &condition, &wanted, times[i],
+                                      HSA_WAIT_STATE_BLOCKED, &value) == UINT32_MAX);
+    }
+    OK(hsa_signal_destroy(signal));
+}
+
 /* From each GPU to the next one, which must be allowed. */
 static void between(void)
 {
@@ -310,6 +327,7 @@ int main(int words, char **word)
     if (count > 0)
         between();
     handlers();
+    times_out();
     end();
     puts("right");
     return 0;

@@ -4,6 +4,7 @@
  * another, as plugins of LLVM, gcc and HIP use it; how many round trips a region needs.
  * Covers: hsa/argument.c hsa/code.c code_loaded.c copy_rect.c hsa/executable.c hsa/kernel.c
  * hsa/lock.c hsa/memory.c hsa/symbol.c signal_create.c signal_wait.c sleeper.c
+ * signal_times.c
  */
 #include "tests/unit/test.h"
 #include "program.h"
@@ -105,6 +106,39 @@ TEST(a_warm_region_is_one_round_trip)
     OK(hsa_amd_memory_pool_free(words));
     OK(hsa_amd_memory_pool_free(a));
     OK(hsa_amd_memory_pool_free(b));
+}
+
+static bool has_time(hsa_signal_t signal)
+{
+    hsa_amd_profiling_dispatch_time_t time = {0, 0};
+    hsa_status_t status = hsa_amd_profiling_get_dispatch_time(program.gpu[0], signal, &time);
+
+    assert_true(status == HSA_STATUS_ERROR || (time.start > 0 && time.end >= time.start));
+    return status == HSA_STATUS_SUCCESS;
+}
+
+TEST(times_are_kept_when_they_are_asked_for)
+{
+    uint64_t *words = program_allocate(program.arguments, 4096);
+    void *a = program_allocate(program.memory[0], BYTES);
+    hsa_signal_t done = program_signal(1);
+
+    words[0] = (uintptr_t)a, words[1] = 1, words[2] = 1;
+    program_launch(0, "add.kd", words, done);
+    program_wait(done);
+    assert_false(has_time(done));
+    OK(hsa_amd_profiling_set_profiler_enabled(program.queue[0], 0));
+    OK(hsa_amd_profiling_async_copy_enable(false));
+    for (int step = 0; step < 3; step++) {
+        hsa_signal_store_relaxed(done, 1);
+        program_launch(0, "add.kd", words, done);
+        program_wait(done);
+        assert_int_equal(has_time(done), step > 0);
+        OK(hsa_amd_profiling_set_profiler_enabled(program.queue[0], 1));
+    }
+    OK(hsa_signal_destroy(done));
+    OK(hsa_amd_memory_pool_free(words));
+    OK(hsa_amd_memory_pool_free(a));
 }
 
 TEST(copies_of_all_kinds)
