@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * attendant.c: one list, one thread, made when it is first needed. It takes no signals of the
- * process. Nobody waits for it at the end: a handler of the program may never return, and once the
- * gate is closed it touches nothing any more.
+ * attendant.c: two lists, each with a thread, made when it is first needed. They take no signals of
+ * the process. Nobody waits for them at the end: a handler of the program may never return, and
+ * once the gate is closed they touch nothing any more.
  */
 #include "hsa/attendant.h"
 
@@ -11,6 +11,11 @@
 
 #include "face/driver/guard.h"
 
+#define ATTENDANT(name)                                                                            \
+    {                                                                                              \
+        .lock = PTHREAD_MUTEX_INITIALIZER, .ready = PTHREAD_COND_INITIALIZER,                      \
+        .list = TAILQ_HEAD_INITIALIZER((name).list)                                                \
+    }
 static struct attendant {
     pthread_mutex_t lock; /* inside of the lock of signals */
     pthread_cond_t ready;
@@ -18,9 +23,7 @@ static struct attendant {
     struct watch *taken; /* the last one: where the gate is closed before it runs, it stays, and
                           * tools that look for leaks find it here */
     bool started;
-} attendant = {.lock = PTHREAD_MUTEX_INITIALIZER,
-               .ready = PTHREAD_COND_INITIALIZER,
-               .list = TAILQ_HEAD_INITIALIZER(attendant.list)};
+} attendant = ATTENDANT(attendant), caller = ATTENDANT(caller);
 
 bool attendant_enter(void)
 {
@@ -33,40 +36,53 @@ void attendant_leave(void)
     guard_leave();
 }
 
-static struct watch *attendant_next(void)
+static struct attendant *attendant_for(bool calls_program)
+{
+    return calls_program ? &caller : &attendant;
+}
+
+static struct watch *next_duty(struct attendant *self)
 {
     struct watch *next = NULL;
 
-    pthread_mutex_lock(&attendant.lock);
-    while (!(next = TAILQ_FIRST(&attendant.list)))
-        pthread_cond_wait(&attendant.ready, &attendant.lock);
-    TAILQ_REMOVE(&attendant.list, next, link);
-    attendant.taken = next;
-    pthread_mutex_unlock(&attendant.lock);
+    pthread_mutex_lock(&self->lock);
+    while (!(next = TAILQ_FIRST(&self->list)))
+        pthread_cond_wait(&self->ready, &self->lock);
+    TAILQ_REMOVE(&self->list, next, link);
+    self->taken = next;
+    pthread_mutex_unlock(&self->lock);
     return next;
 }
 
-static void *attendant_run(void *unused)
+static void *attendant_run(void *data)
 {
+    struct attendant *self = data;
+
     for (;;) {
-        struct watch *next = attendant_next();
+        struct watch *next = next_duty(self);
         if (!attendant_enter())
-            return unused;
+            return NULL;
         next->run(next);
         attendant_leave();
     }
 }
 
-/* In a forked child there is no such thread. */
-static void attendant_forget_all(void)
+static void start_over(struct attendant *self)
 {
-    pthread_mutex_init(&attendant.lock, NULL);
-    pthread_cond_init(&attendant.ready, NULL);
-    TAILQ_INIT(&attendant.list);
-    attendant.started = false;
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->ready, NULL);
+    TAILQ_INIT(&self->list);
+    self->started = false;
 }
 
-static bool attendant_create(void)
+/* In a forked child there are no such threads. */
+static void attendants_start_over(void)
+{
+    start_over(&attendant);
+    start_over(&caller);
+}
+
+static bool attendant_create(struct attendant *self)
 {
     pthread_t thread;
     sigset_t all, before;
@@ -74,44 +90,53 @@ static bool attendant_create(void)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    made = pthread_create(&thread, NULL, attendant_run, NULL) == 0;
+    made = pthread_create(&thread, NULL, attendant_run, self) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (made) {
         pthread_detach(thread);
-        pthread_atfork(NULL, NULL, attendant_forget_all);
+        pthread_atfork(NULL, NULL, attendants_start_over);
     }
     return made;
 }
 
-bool attendant_start(void)
+bool attendant_start(bool calls_program)
 {
+    struct attendant *self = attendant_for(calls_program);
     bool started;
 
-    pthread_mutex_lock(&attendant.lock);
-    if (!attendant.started)
-        attendant.started = attendant_create();
-    started = attendant.started;
-    pthread_mutex_unlock(&attendant.lock);
+    pthread_mutex_lock(&self->lock);
+    if (!self->started)
+        self->started = attendant_create(self);
+    started = self->started;
+    pthread_mutex_unlock(&self->lock);
     return started;
 }
 
 void attendant_give(struct watch *watch)
 {
-    pthread_mutex_lock(&attendant.lock);
-    TAILQ_INSERT_TAIL(&attendant.list, watch, link);
-    pthread_cond_signal(&attendant.ready);
-    pthread_mutex_unlock(&attendant.lock);
+    struct attendant *self = attendant_for(watch->calls_program);
+
+    pthread_mutex_lock(&self->lock);
+    TAILQ_INSERT_TAIL(&self->list, watch, link);
+    pthread_cond_signal(&self->ready);
+    pthread_mutex_unlock(&self->lock);
 }
 
-void attendant_forget(const struct signal *signal)
+static void forget(struct attendant *self, const struct signal *signal)
 {
     struct watch *watch = NULL;
 
-    pthread_mutex_lock(&attendant.lock);
-    TAILQ_FOREACH(watch, &attendant.list, link)
+    pthread_mutex_lock(&self->lock);
+    TAILQ_FOREACH(watch, &self->list, link)
     {
         if (watch->signal == signal)
             watch->signal = NULL;
     }
-    pthread_mutex_unlock(&attendant.lock);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void attendant_forget(const struct signal *signal)
+{
+    forget(&attendant, signal);
+    forget(&caller, signal);
 }

@@ -80,11 +80,12 @@ static void fault_run(struct watch *watch)
 /* The GPU's first calls that fail are on any thread, with any lock held. */
 static void fault_tell(struct gpu *gpu, hsa_status_t status)
 {
-    struct fault *fault = attendant_start() ? malloc(sizeof(*fault)) : NULL;
+    struct fault *fault = attendant_start(true) ? malloc(sizeof(*fault)) : NULL;
 
     if (!fault)
         return; /* all calls of the GPU fail from here on */
-    *fault = (struct fault){.watch = {.run = fault_run}, .gpu = gpu, .status = status};
+    *fault = (struct fault){
+        .watch = {.calls_program = true, .run = fault_run}, .gpu = gpu, .status = status};
     attendant_give(&fault->watch);
 }
 

@@ -3,7 +3,7 @@
  * fault.h: telling the program that a GPU is lost, or that a queue has got a packet that cannot be
  * executed. Programs wait for signals that would never come; they end when they are told.
  *
- * Thread: any. Blocks: no: functions of the program are called by the attendant.
+ * Thread: any. Blocks: no: functions of the program are called by the caller (attendant.h).
  */
 #ifndef OMPRMA_HSA_FAULT_H
 #define OMPRMA_HSA_FAULT_H

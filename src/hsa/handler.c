@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * handler.c: functions of the program that are called when a signal has a value, on the attendant
- * thread. One that returns true is called again when the condition is met the next time, by the
- * same signal; its signal may be destroyed meanwhile.
+ * handler.c: functions of the program that the caller (attendant.h) calls when a signal has a
+ * value. One that returns true is called again when the condition is met the next time, by the same
+ * signal; its signal may be destroyed meanwhile.
  */
 #include <stdlib.h>
 
@@ -56,10 +56,13 @@ hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t handle, hsa_signal_condit
     if (status == HSA_STATUS_SUCCESS && !(handler = malloc(sizeof(*handler))))
         status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     if (status == HSA_STATUS_SUCCESS) {
-        *handler = (struct handler){
-            .watch = {.condition = condition, .compare = value, .mask = -1, .run = handler_run},
-            .call = function,
-            .data = data};
+        *handler = (struct handler){.watch = {.condition = condition,
+                                              .compare = value,
+                                              .mask = -1,
+                                              .calls_program = true,
+                                              .run = handler_run},
+                                    .call = function,
+                                    .data = data};
         if (!signal_watch(signal, &handler->watch)) {
             free(handler);
             status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -77,11 +80,12 @@ hsa_status_t hsa_amd_async_function(void (*callback)(void *data), void *data)
     if (status == HSA_STATUS_SUCCESS && !callback)
         status = HSA_STATUS_ERROR_INVALID_ARGUMENT;
     if (status == HSA_STATUS_SUCCESS &&
-        (!attendant_start() || !(handler = malloc(sizeof(*handler)))))
+        (!attendant_start(true) || !(handler = malloc(sizeof(*handler)))))
         status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     if (status == HSA_STATUS_SUCCESS) {
-        *handler =
-            (struct handler){.watch = {.run = handler_run}, .callback = callback, .data = data};
+        *handler = (struct handler){.watch = {.calls_program = true, .run = handler_run},
+                                    .callback = callback,
+                                    .data = data};
         attendant_give(&handler->watch);
     }
     return api_end(&call, status);

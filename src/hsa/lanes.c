@@ -130,7 +130,7 @@ static void lane_fails(struct lane *lane)
     struct lanes *lanes = lane->lanes;
 
     atomic_store(&lane->failed, true);
-    if (attendant_start() && !atomic_flag_test_and_set(&lanes->looks)) {
+    if (attendant_start(false) && !atomic_flag_test_and_set(&lanes->looks)) {
         lanes->look = (struct watch){.run = look_run};
         attendant_give(&lanes->look);
     }

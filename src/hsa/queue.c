@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * queue.c: Indices and packets are in memory of the host, as programs expect them. A queue is there
- * as long as the program has it, or the attendant is to come back to it.
+ * as long as the program has it, or a thread of the library is to come back to it.
  */
 #include "hsa/queue.h"
 
@@ -135,7 +135,7 @@ struct failure {
     hsa_status_t status;
 };
 
-/* On the attendant. */
+/* On the caller (attendant.h). */
 static void queue_call_back(struct queue *queue, hsa_status_t status)
 {
     attendant_leave();
@@ -159,11 +159,12 @@ void queue_fail(struct queue *queue, hsa_status_t status)
 
     queue->stopped = true;
     queue->waits = false;
-    if (queue->callback && attendant_start())
+    if (queue->callback && attendant_start(true))
         failure = malloc(sizeof(*failure));
     if (!failure)
         return;
-    *failure = (struct failure){.watch = {.run = failure_run}, .queue = queue, .status = status};
+    *failure = (struct failure){
+        .watch = {.calls_program = true, .run = failure_run}, .queue = queue, .status = status};
     atomic_fetch_add(&queue->references, 1);
     attendant_give(&failure->watch);
 }

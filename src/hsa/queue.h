@@ -72,7 +72,8 @@ void queue_waits_for(struct queue *queue, struct signal *signal, hsa_signal_cond
 /* The queue executes nothing any more, and its callback is called with the status. */
 void queue_fail(struct queue *queue, hsa_status_t status);
 
-/* On the attendant: calls the callbacks of all queues of the GPU. False: there is none. */
+/* On the caller (attendant.h): calls the callbacks of all queues of the GPU. False: there is none.
+ */
 bool queues_tell(struct gpu *gpu, hsa_status_t status);
 
 #endif

@@ -165,7 +165,7 @@ void signal_count_down(struct signal *signal, bool failed)
 
 bool signal_watch(struct signal *signal, struct watch *watch)
 {
-    if (!attendant_start())
+    if (!attendant_start(watch->calls_program))
         return false;
     pthread_mutex_lock(&signals_lock);
     watch->signal = signal;

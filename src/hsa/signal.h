@@ -81,8 +81,8 @@ void signal_count_down(struct signal *signal, bool failed);
 /* It begins now, for profiles. NULL is allowed. */
 void signal_begins(struct signal *signal);
 
-/* Has `watch` run by the attendant once, when the value meets its condition, perhaps at once.
- * False: there is no thread. */
+/* Has `watch` run once by its thread (attendant.h), when the value meets its condition, perhaps at
+ * once. False: there is no thread. */
 bool signal_watch(struct signal *signal, struct watch *watch);
 
 /* ---- what others depend on ------------------------------------------------------------------ */

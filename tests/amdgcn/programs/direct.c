@@ -3,9 +3,10 @@
  * direct.c: direct WHAT: a plain program for the HSA interface, compiled with the real runtime's
  * headers, for kernels that the stand-in has itself. WHAT is "data": on every GPU copies, kernels
  * and signals that depend on each other, and symbols; "owners": addresses tell whose memory is;
- * "crowded": the same where this process has most addresses; "touch": touches memory of a GPU, and
- * must not live; "stray": a copy to memory that is not locked; "fault": a kernel that faults, with
- * a handler, and "abort": without. Says "right" when all is.
+ * "crowded": the same where this process has most addresses; "handler": a handler that waits;
+ * "touch": touches memory of a GPU, and must not live; "stray": a copy to memory that is not
+ * locked; "fault": a kernel that faults, with a handler, and "abort": without. Says "right" when
+ * all is.
  */
 #include "hsa_program.h"
 
@@ -101,6 +102,43 @@ static void handlers(void)
     CHECK(hsa_signal_load_relaxed(both[0]) == 10);
     OK(hsa_signal_destroy(both[0]));
     OK(hsa_signal_destroy(both[1]));
+}
+
+static bool wait_for_more(hsa_signal_value_t value, void *data)
+{
+    const hsa_signal_t *signals = data;
+
+    CHECK(value == 0);
+    hsa_signal_store_screlease(signals[1], 0);
+    wait_for(signals[3]);
+    wait_for(signals[4]);
+    hsa_signal_store_screlease(signals[5], 0); /* all may be destroyed from here on */
+    return false;
+}
+
+/* A handler that waits for a packet and a copy, which wait for the program. */
+static void handler_waits(const struct gpu *gpu)
+{
+    hsa_signal_t signals[6];
+    char *memory = allocate(gpu->memory, 4096), *from = allocate(arguments, 4096);
+
+    for (int i = 0; i < 6; i++)
+        signals[i] = signal_at(1);
+    OK(hsa_amd_agents_allow_access(1, &gpu->agent, NULL, from));
+    OK(hsa_amd_signal_async_handler(signals[0], HSA_SIGNAL_CONDITION_EQ, 0, wait_for_more,
+                                    signals));
+    hsa_signal_store_screlease(signals[0], 0);
+    wait_for(signals[1]);
+    const hsa_barrier_and_packet_t barrier = {.dep_signal = {signals[2]},
+                                              .completion_signal = signals[3]};
+    submit(gpu, &barrier, HSA_PACKET_TYPE_BARRIER_AND, false);
+    OK(hsa_amd_memory_async_copy(memory, gpu->agent, from, host, 4096, 1, &signals[2], signals[4]));
+    hsa_signal_store_screlease(signals[2], 0);
+    wait_for(signals[5]);
+    for (int i = 0; i < 6; i++)
+        OK(hsa_signal_destroy(signals[i]));
+    OK(hsa_amd_memory_pool_free(memory));
+    OK(hsa_amd_memory_pool_free(from));
 }
 
 /* For a signal that nobody moves on: for less time than a thread stays awake, and for more. */
@@ -317,6 +355,8 @@ int main(int words, char **word)
         fault(what[0] == 'f');
     if (strcmp(what, "crowded") == 0)
         check_kept();
+    for (int i = 0; i < count && strcmp(what, "handler") == 0; i++)
+        handler_waits(&gpus[i]);
     if (strcmp(what, "owners") == 0 || strcmp(what, "crowded") == 0)
         owners();
     for (int i = 0; i < count; i++) {
