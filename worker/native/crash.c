@@ -40,6 +40,7 @@ enum {
 /* One per thread of ours; never freed, since handlers of other threads walk the list. */
 struct crash_slot {
     struct crash_slot *next;
+    pthread_t thread;
     _Atomic uint64_t entry;      /* the kernel that the thread is in, 0: none */
     struct crash *_Atomic crash; /* of its device */
     _Atomic uint64_t order;      /* when it was entered, among all */
@@ -55,12 +56,14 @@ struct guard {
 IN_THREAD struct crash_slot *own_slot;
 IN_THREAD struct guard *volatile own_guard;
 IN_THREAD volatile sig_atomic_t describing; /* this thread's crash */
+IN_THREAD bool has_stack;                   /* for signals */
 
 static struct crash_slot *_Atomic slots;
 static _Atomic uint64_t entered; /* kernels entered so far */
 static void (*wake_service)(void);
-static pid_t worker;       /* the process whose kernels these are */
-static atomic_bool forked; /* this is a process that a kernel has forked */
+static pid_t worker;            /* the process whose kernels these are */
+static atomic_bool forked;      /* this is a process that a kernel has forked */
+static pthread_key_t stack_key; /* a thread's signal stack, which is freed when it ends */
 
 /* ---- description, async-signal-safe ---- */
 
@@ -290,6 +293,36 @@ static void publish(struct crash *crash)
     crash_wake();
 }
 
+/* ---- signals that kernels send ---- */
+
+/* Each ends the process, unless somebody handles it. A terminal sends those that are not
+ * `by_kernel`; of the others the system's kernel sends one as a timer ends, or at a breakpoint. Not
+ * those that a thread of MPI's may get for what it does itself, as SIGPIPE. */
+static const struct sent {
+    int number;
+    bool by_kernel;
+    const char *name;
+} sent[] = {
+    {SIGHUP, false, "SIGHUP"},   {SIGINT, false, "SIGINT"},   {SIGQUIT, false, "SIGQUIT"},
+    {SIGUSR1, false, "SIGUSR1"}, {SIGUSR2, false, "SIGUSR2"}, {SIGTERM, false, "SIGTERM"},
+    {SIGTRAP, true, "SIGTRAP"},  {SIGALRM, true, "SIGALRM"},  {SIGVTALRM, true, "SIGVTALRM"},
+    {SIGPROF, true, "SIGPROF"},
+};
+
+static const struct sent *sent_find(int number)
+{
+    size_t i = 0;
+    while (sent[i].number != number)
+        i++;
+    return &sent[i];
+}
+
+/* Has this process sent it to itself, or set a timer for it? */
+static bool sent_by_us(const struct sent *what, const siginfo_t *info)
+{
+    return info->si_code > 0 ? what->by_kernel : info->si_pid == worker;
+}
+
 /* ---- handlers ---- */
 
 static void take_default(int number, const siginfo_t *info)
@@ -334,6 +367,41 @@ static void on_fault(int number, siginfo_t *info, void *context)
     }
     describing = false;
     park();
+}
+
+/* One that came to the whole process may have met another thread than the kernel's. */
+static void on_sent(int number, siginfo_t *info, void *context)
+{
+    const struct sent *what = sent_find(number);
+    const ucontext_t *at = context;
+    struct crash_slot *slot = NULL;
+    struct crash *crash;
+    struct words words;
+
+    if (sent_by_us(what, info) && getpid() == worker)
+        slot = slot_of_thread((uint64_t)at->uc_mcontext.gregs[REG_RIP],
+                              (uint64_t)at->uc_mcontext.gregs[REG_RSP]);
+    else
+        goto end_process;
+    if (!slot && (slot = latest_slot(NULL)) && pthread_kill(slot->thread, number) == 0)
+        return;
+    if (!slot || describing)
+        goto end_process;
+    describing = true;
+    if (claim(slot, &crash, &words)) {
+        text_add(&words, info->si_code > 0 ? " got " : " raised ");
+        text_add(&words, what->name);
+        crash->scene.verb_end = words.at;
+        scene_note(&crash->scene, info, context);
+        text_add(&words, ", which ends its process: handle it there, or do not send it");
+        publish(crash);
+    }
+    describing = false;
+    park();
+
+end_process:
+    sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    raise(number); /* pending until this returns */
 }
 
 /* Of the kernel that called `function`, such as "exit". */
@@ -398,32 +466,61 @@ static void on_process_exit(int code, void *unused)
 
 /* ---- set-up ---- */
 
+static size_t stack_bytes(void)
+{
+    long page = sysconf(_SC_PAGESIZE), least = sysconf(_SC_SIGSTKSZ);
+    size_t bytes = least > STACK_BYTES ? (size_t)least : STACK_BYTES;
+    return (bytes + (size_t)page - 1) / (size_t)page * (size_t)page;
+}
+
+/* Gives the calling thread a stack for signals. The lowest page is a guard. */
+static bool stack_make(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = stack_bytes();
+    char *memory = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    stack_t stack = {.ss_sp = memory + page, .ss_size = bytes};
+    if (memory == MAP_FAILED)
+        return false;
+    if (mprotect(memory, page, PROT_NONE) || sigaltstack(&stack, NULL)) {
+        munmap(memory, bytes + page);
+        return false;
+    }
+    has_stack = true;
+    pthread_setspecific(stack_key, memory); /* if that fails it stays until the process ends */
+    return true;
+}
+
+static void stack_free(void *memory)
+{
+    sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+    munmap(memory, stack_bytes() + (size_t)sysconf(_SC_PAGESIZE));
+    has_stack = false;
+}
+
+void crash_other_thread(void)
+{
+    if (worker && !has_stack)
+        stack_make();
+}
+
+/* Slots are never freed, stacks are. */
 omprma_status_t crash_thread(void)
 {
     if (own_slot)
         return OMPRMA_OK;
-    long page = sysconf(_SC_PAGESIZE), least = sysconf(_SC_SIGSTKSZ);
-    size_t bytes = least > STACK_BYTES ? (size_t)least : STACK_BYTES;
-    bytes = (bytes + (size_t)page - 1) / (size_t)page * (size_t)page;
     struct crash_slot *slot = calloc(1, sizeof(*slot));
-    char *memory = mmap(NULL, bytes + (size_t)page, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (!slot || memory == MAP_FAILED)
-        goto fail;
-    /* The lowest page is a guard. */
-    stack_t stack = {.ss_sp = memory + page, .ss_size = bytes};
-    if (mprotect(memory, (size_t)page, PROT_NONE) || sigaltstack(&stack, NULL))
-        goto fail;
+    if (!slot || (!has_stack && !stack_make())) {
+        free(slot);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a signal stack of %zu bytes",
+                         stack_bytes());
+    }
+    slot->thread = pthread_self();
     slot->next = atomic_load(&slots);
     while (!atomic_compare_exchange_weak(&slots, &slot->next, slot))
         ;
     own_slot = slot;
     return OMPRMA_OK;
-fail:
-    if (memory != MAP_FAILED)
-        munmap(memory, bytes + (size_t)page);
-    free(slot);
-    return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a signal stack of %zu bytes", bytes);
 }
 
 static void note_fork(void)
@@ -434,6 +531,8 @@ static void note_fork(void)
 omprma_status_t crash_install(void (*wake)(void))
 {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    if (pthread_key_create(&stack_key, stack_free))
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a key of threads");
     omprma_status_t status = crash_thread();
     if (status)
         return status;
@@ -442,11 +541,16 @@ omprma_status_t crash_install(void (*wake)(void))
     atomic_store(&forked, false);
     if (pthread_atfork(NULL, NULL, note_fork))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a handler of fork()");
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK}, before;
     action.sa_sigaction = on_fault;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         sigaction(numbers[i], &action, NULL);
+    action.sa_sigaction = on_sent;
+    action.sa_flags |= SA_RESTART;
+    for (size_t i = 0; i < sizeof(sent) / sizeof(sent[0]); i++)
+        if (sigaction(sent[i].number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(sent[i].number, &action, NULL);
     if (on_exit(on_process_exit, NULL))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an exit handler");
     return OMPRMA_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * crash.h: what happens when device code goes wrong. SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT,
- * exit(), _exit(), _Exit() and quick_exit() inside a kernel (on any thread of it), and
+ * exit(), _exit(), _Exit() and quick_exit() inside a kernel (on any thread of it), other signals
+ * that the worker itself has sent or set a timer for, and
  * pthread_exit() on the thread that called it, do not end the worker: the faulting thread is parked
  * for ever, a description is kept for the kernel's device, which is lost, and other threads go on
  * answering. Outside a kernel and outside a guarded copy the signal's default action is taken, and
@@ -39,16 +40,21 @@ struct crash {
  * has crashed. Call after MPI_Init and before the first image is loaded. Errors: HOST_MEMORY. */
 omprma_status_t crash_install(void (*wake)(void));
 
-/* Gives the calling thread an alternate signal stack. */
+/* Gives the calling thread, which is one of ours, an alternate signal stack. It is freed when the
+ * thread ends. Errors: HOST_MEMORY. */
 omprma_status_t crash_thread(void);
+
+/* The same for a thread that is not ours, so that it may overflow its own stack. Before
+ * crash_install(), and where no memory is left, it gets none. */
+void crash_other_thread(void);
 
 /* Around each kernel, on the thread that runs it; a few nanoseconds. While at least one kernel is
  * between enter and leave, a fault or exit() on a thread that is not one of ours (OpenMP's, say)
  * counts as the kernel's that was entered last, of the device whose image the thread is found in
  * or, where it is in none, of all. A thread of ours answers for itself: outside a kernel and a
  * guarded copy its fault takes the default action, so a broken service thread ends the worker at
- * once instead of leaving it silent. A thread that is not ours has no alternate stack: when it
- * overflows its own, the process ends. A forked process that comes to crash_leave_kernel() ends
+ * once instead of leaving it silent. A thread that is not ours and has no alternate stack ends the
+ * process when it overflows its own. A forked process that comes to crash_leave_kernel() ends
  * there, with a line. */
 void crash_enter_kernel(uint64_t entry, struct crash *crash);
 void crash_leave_kernel(void);
@@ -63,7 +69,8 @@ bool crash_thread_in_kernel(void);
 
 /* True once a kernel of the device has crashed; *text (NULL allowed) then is one line like
  * "kernel __omp_offloading_..._main_l7 crashed: segmentation fault at address 0x10 (pc image+0x1a)"
- * or "kernel ... called exit(3)" / "... called abort". It lives as long as `crash`. */
+ * or "kernel ... called exit(3)" / "... called abort" / "... raised SIGTERM, which ...". It lives
+ * as long as `crash`. */
 bool crash_happened(const struct crash *crash, const char **text);
 
 /* Calls what crash_install() was given. Async-signal-safe. */

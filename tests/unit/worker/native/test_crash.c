@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_crash.c: faults in kernels are parked and described, others end the process as usual, and
  * guarded accesses come back. Each crash happens in a child process.
- * Covers: worker/native/crash.c worker/native/endings.c */
+ * Covers: worker/native/crash.c worker/native/endings.c worker/native/thread_start.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@
 
 static const char kernels_source[] =
     "#include <pthread.h>\n#include <signal.h>\n#include <stdlib.h>\n#include <time.h>\n"
-    "#include <sys/wait.h>\n#include <unistd.h>\n"
+    "#include <sys/time.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
     "volatile int zero;\n"
     "void reads_null(void) { (void)*(volatile int *)0x10; }\n"
     "void writes_far(void) { *(volatile int *)0x7000dead0000 = 1; }\n"
@@ -43,6 +43,11 @@ static const char kernels_source[] =
     "void exits_quickly(void) { quick_exit(5); }\n"
     "void ends_its_thread(void) { pthread_exit(0); }\n"
     "void waits(void) { for (;;) pause(); }\n"
+    "void raises(void) { raise(SIGTERM); }\n"
+    "void kills(void) { kill(getpid(), SIGUSR1); waits(); }\n"
+    "void times(void) { struct itimerval t = {{0, 0}, {0, 1000}};\n"
+    "                   for (setitimer(ITIMER_VIRTUAL, &t, 0);;) zero++; }\n"
+    "void breaks(void) { __asm__ volatile(\"int3\"); }\n"
     "int deep(volatile char *p) { volatile char b[4096]; b[0] = *p; return deep(b) + b[0]; }\n"
     "void recurses(void) { char c = 0; zero = deep(&c); }\n"
     "static void *other(void *f) { ((void (*)(void))f)(); return 0; }\n"
@@ -50,6 +55,8 @@ static const char kernels_source[] =
     "                                 pthread_join(t, 0); }\n"
     "void faults_in_team(void) { fork_join(reads_null); }\n"
     "void exits_in_team(void) { fork_join(exits); }\n"
+    "void recurses_in_team(void) { fork_join(recurses); }\n"
+    "void raises_in_team(void) { fork_join(raises); }\n"
     "void others_end(void) { fork_join(ends_its_thread); reads_null(); }\n"
     "static void in_fork(void (*f)(void), pid_t (*by)(void)) {\n"
     "    int s; pid_t p = by(); if (!p) { f(); _exit(9); } waitpid(p, &s, 0); zero = s; }\n"
@@ -134,7 +141,10 @@ static void wait_for_crash(void)
 {
     struct pollfd woken = {.fd = wake_pipe[0], .events = POLLIN};
     const char *text = "";
-    if (poll(&woken, 1, 10000) != 1)
+    int ready;
+    while ((ready = poll(&woken, 1, 10000)) < 0 && errno == EINTR)
+        ;
+    if (ready != 1)
         _exit(94);
     while (!crash_happened(&crash, &text))
         ;
@@ -157,6 +167,7 @@ static int in_child(void (*body)(const char *), const char *argument)
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* parked threads take no other signal */
         if (pipe(wake_pipe) || crash_install(wake))
             _exit(95);
+        signal(SIGALRM, SIG_DFL);
         body(argument);
         _exit(0);
     }
@@ -177,7 +188,7 @@ static void check_kernel(const char *name, const char *expected)
     int status = in_child(crash_kernel, name);
     if (status)
         fail_msg("kernel %s: the child ended with wait status 0x%x", name, (unsigned)status);
-    snprintf(start, sizeof(start), "kernel %s c", name);
+    snprintf(start, sizeof(start), "kernel %s ", name);
     if (strncmp(report->text, start, strlen(start)) || !strstr(report->text, expected))
         fail_msg("described as: %s", report->text);
     assert_int_equal(report->wakes, 1);
@@ -215,6 +226,41 @@ static void blames_the_kernel_of_foreign_threads(void **state)
     (void)state;
     check_kernel("faults_in_team", "segmentation fault at address 0x10");
     check_kernel("exits_in_team", "called exit(3)");
+    check_kernel("raises_in_team", "raised SIGTERM, which ends");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    check_kernel("recurses_in_team", ", stack overflow (pc image+0x");
+#endif
+}
+
+static void describes_signals(void **state)
+{
+    (void)state;
+    check_kernel("raises", "raised SIGTERM, which ends its process: handle it there");
+    check_kernel("kills", "raised SIGUSR1, which ends"); /* met by the service thread */
+    check_kernel("times", "got SIGVTALRM, which ends");
+    check_kernel("breaks", "got SIGTRAP, which ends");
+}
+
+static void killed_by_another(const char *kernel)
+{
+    if (kernel)
+        lane_start(kernel);
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    if (fork() == 0) {
+        kill(getppid(), SIGTERM);
+        _exit(0);
+    }
+    wait_for_crash();
+}
+
+static void ends_by_signals_of_others(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        int status = in_child(killed_by_another, i ? "waits" : NULL);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), SIGTERM);
+    }
 }
 
 /* Processes and threads of a kernel's own end as they like; what it does then is described. */
@@ -478,6 +524,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(describes_faults),
         cmocka_unit_test(describes_exit),
+        cmocka_unit_test(describes_signals),
+        cmocka_unit_test(ends_by_signals_of_others),
         cmocka_unit_test(blames_the_kernel_of_foreign_threads),
         cmocka_unit_test(lets_others_end),
         cmocka_unit_test(ends_forks_that_come_back),
