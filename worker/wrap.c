@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/number_list.h"
 #include "base/shell_words.h"
@@ -48,11 +49,12 @@ omprma_status_t wrap_words(const char *command, int number, const char *host, co
     snprintf(digits, sizeof(digits), "%d", number);
     char *text = text_fill(command, digits, host);
     if (!text)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for OMPRMA_WRAP");
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %s",
+                         config_known_as("OMPRMA_WRAP"));
     omprma_status_t status = shell_words_split(text, words, &count);
     free(text);
     if (status != OMPRMA_OK)
-        return error_set(status, "OMPRMA_WRAP: %s", error_text());
+        return error_set(status, "%s: %s", config_known_as("OMPRMA_WRAP"), error_text());
     (*words)[count] = (char *)(uintptr_t)program;
     (*words)[count + 1] = NULL;
     return OMPRMA_OK;
@@ -79,13 +81,13 @@ omprma_status_t wrap_enter(const char *session, int number)
         number = rank_find() > 0 ? rank_find() - 1 : 0; /* rank 0 is the program */
     omprma_status_t status = number_list_has(workers ? workers : "", number, &selected);
     if (status != OMPRMA_OK)
-        return error_set(status, "OMPRMA_WRAP_WORKERS: %s", error_text());
+        return error_set(status, "%s: %s", config_known_as("OMPRMA_WRAP_WORKERS"), error_text());
     if (!selected)
         return OMPRMA_OK;
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     if (length <= 0)
-        return error_set(OMPRMA_ERR_CONFIG, "OMPRMA_WRAP: cannot read /proc/self/exe: %s",
-                         strerror(errno));
+        return error_set(OMPRMA_ERR_CONFIG, "%s: cannot read /proc/self/exe: %s",
+                         config_known_as("OMPRMA_WRAP"), strerror(errno));
     self[length] = 0;
     host_name(host);
     status = wrap_words(command, number, host, self, &words);
@@ -94,6 +96,6 @@ omprma_status_t wrap_enter(const char *session, int number)
     setenv(inner, session ? session : "", 1);
     execvp(words[0], words);
     return error_set(OMPRMA_ERR_CONFIG,
-                     "OMPRMA_WRAP: cannot run %s on %s: %s; install it there, or give its path",
-                     words[0], host, strerror(errno));
+                     "%s: cannot run %s on %s: %s; install it there, or give its path",
+                     config_known_as("OMPRMA_WRAP"), words[0], host, strerror(errno));
 }

@@ -350,6 +350,15 @@ omprma_status_t config_check(const char *name, const char *value)
     return set_value(setting, value, &scratch);
 }
 
+const char *config_known_as(const char *variable)
+{
+    char name[96];
+    const char *option;
+    snprintf(name, sizeof(name), CONFIG_OPTION_PREFIX "%s", variable + strlen("OMPRMA_"));
+    option = getenv(name);
+    return option && *option ? option : variable;
+}
+
 /* The names of the bits, with commas between. */
 static void print_set(const char *choices, int64_t set, char *text, size_t room)
 {

@@ -82,6 +82,11 @@ omprma_status_t config_load(struct config *config);
 #define CONFIG_WARNED_VARIABLE "OMPRMA_INTERNAL_WARNED"
 void config_warn(void);
 
+/* How the user knows a setting: "--trace" where omprma-run has that option, "OMPRMA_TRACE" else.
+ * `variable` is "OMPRMA_TRACE". omprma-run tells processes of this host by a variable for each. */
+#define CONFIG_OPTION_PREFIX "OMPRMA_INTERNAL_OPTION_"
+const char *config_known_as(const char *variable);
+
 /* How the user has asked for GPUs, "--gpus"; set by omprma-run for the program. */
 #define CONFIG_GPUS_VARIABLE "OMPRMA_INTERNAL_GPUS"
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/table.h"
@@ -30,9 +31,9 @@ omprma_status_t report_try(const struct config *config)
     omprma_status_t status = OMPRMA_OK;
 
     if (config->trace[0])
-        status = outfile_try("OMPRMA_TRACE", config->trace);
+        status = outfile_try(config_known_as("OMPRMA_TRACE"), config->trace);
     if (config->stats_file[0] && status == OMPRMA_OK)
-        status = outfile_try("OMPRMA_STATS_FILE", config->stats_file);
+        status = outfile_try(config_known_as("OMPRMA_STATS_FILE"), config->stats_file);
     return status;
 }
 
@@ -234,7 +235,7 @@ static bool is_csv(const char *path)
 
 static omprma_status_t write_stats(const struct recording *recording, const char *path)
 {
-    static const char what[] = "OMPRMA_STATS_FILE";
+    const char *what = config_known_as("OMPRMA_STATS_FILE");
     struct outfile out;
     omprma_status_t status = outfile_open(&out, what, path);
 

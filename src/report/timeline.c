@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "report/outfile.h"
 
@@ -169,6 +170,7 @@ static bool place_all(struct timeline *timeline)
 
 omprma_status_t timeline_write(const struct recording *recording, const char *path)
 {
+    const char *what = config_known_as("OMPRMA_TRACE");
     struct timeline timeline = {.recording = recording};
     struct outfile out;
     omprma_status_t status = OMPRMA_OK;
@@ -176,10 +178,10 @@ omprma_status_t timeline_write(const struct recording *recording, const char *pa
     if (!collect(&timeline) || !place_all(&timeline) || !timeline_count(&timeline))
         status = error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to write the trace");
     if (status == OMPRMA_OK)
-        status = outfile_open(&out, "OMPRMA_TRACE", path);
+        status = outfile_open(&out, what, path);
     if (status == OMPRMA_OK) {
         timeline_print(&timeline, out.file);
-        status = outfile_close(&out, "OMPRMA_TRACE");
+        status = outfile_close(&out, what);
     }
     free(timeline.slices);
     free(timeline.tracks);

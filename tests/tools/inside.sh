@@ -95,7 +95,9 @@ check 'kept twice' "$(ls -i omprma-images)" "$before"
 OMPRMA_KEEP_IMAGES=two timeout 60 "$RUN" -n 1 --devices-per-worker 2 ./small >out 2>&1
 check 'two devices of one worker' "$(cat out) $(find two -name '*.so' | wc -l)" 'sum 14 2'
 OMPRMA_KEEP_IMAGES=/proc/no timeout 60 "$RUN" -n 1 ./small >out 2>&1
-grep -q 'OMPRMA_KEEP_IMAGES=/proc/no: images cannot be kept there' out || check 'a folder that cannot be' "$(cat out)" ''
+grep -q 'OMPRMA_KEEP_IMAGES: images cannot be kept in /proc/no: ' out || check 'a folder that cannot be' "$(cat out)" ''
+(cd /proc && timeout 60 "$RUN" -n 1 --debug "$OLDPWD/small") >out 2>&1
+grep -q 'error: .*--debug: images cannot be kept in omprma-images: ' out || check 'the same by --debug' "$(cat out)" ''
 
 # ---- streams -------------------------------------------------------------------------------------
 

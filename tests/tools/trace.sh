@@ -107,5 +107,9 @@ check 'a file that cannot be made' "$? $out" \
     '125 omprma: error: --trace: cannot write /no/folder/x: No such file or directory'
 "$RUN" -n 2 --trace /dev/full "$folder/traced" >"$folder/out" 2>&1
 check 'a full disk: status' "$?" 125
-check 'a full disk: said' "$(grep -c 'OMPRMA_TRACE: cannot write /dev/full: No space left on device' "$folder/out")" 1
+check 'a full disk: said' "$(grep -c 'error: --trace: cannot write /dev/full: No space left on device' "$folder/out")" 1
+"$RUN" -n 2 --stats=/dev/full "$folder/traced" >"$folder/out" 2>&1
+check 'a full disk, statistics' "$?$(grep -c 'error: --stats: cannot write /dev/full' "$folder/out")" 1251
+OMPRMA_TRACE=/dev/full "$RUN" -n 2 "$folder/traced" >"$folder/out" 2>&1
+check 'a full disk, by the setting' "$?$(grep -c 'error: OMPRMA_TRACE: cannot write /dev/full' "$folder/out")" 1251
 finish

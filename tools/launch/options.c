@@ -175,9 +175,11 @@ void option_set(const char *option, const char *name, const char *value)
     list_set(&given, name, option);
     if (config_check(name, value) != OMPRMA_OK)
         option_fail_for_setting(error_text());
-    char *variable = text_make("OMPRMA_%s", name);
+    char *variable = text_make("OMPRMA_%s", name), *by = text_make(CONFIG_OPTION_PREFIX "%s", name);
     setenv(variable, value, 1);
+    setenv(by, option, 1);
     free(variable);
+    free(by);
 }
 
 /* What the user's environment says holds. */

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/exit_status.h"
 #include "base/log.h"
@@ -94,6 +95,7 @@ __attribute__((noreturn)) static void run(const struct launch *launch, enum mode
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     setenv("OMPRMA_DATA", mode_names[mode], 1);
     setenv("OMPRMA_STATS_FILE", file, 1);
+    setenv(CONFIG_OPTION_PREFIX "STATS_FILE", "--versus", 1);
     if (!first)
         leave_streams();
     exit(launch_run(launch));

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/config.h"
 #include "base/error.h"
 
 static const char *kept = "";
@@ -126,9 +127,9 @@ static omprma_status_t folder_make(struct image_file *file, const char *name, co
     free(folder);
     if (code)
         return error_set(OMPRMA_ERR_CONFIG,
-                         "OMPRMA_KEEP_IMAGES=%s: images cannot be kept there: %s; name a folder "
+                         "%s: images cannot be kept in %s: %s; name a folder "
                          "that this host's workers may write to",
-                         kept, strerror(code));
+                         config_known_as("OMPRMA_KEEP_IMAGES"), kept, strerror(code));
     return OMPRMA_OK;
 }
 

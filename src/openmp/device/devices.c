@@ -85,6 +85,12 @@ const char *devices_placement(void)
     return devices.named ? "named" : "auto";
 }
 
+const char *devices_placed_by(void)
+{
+    const char *option = getenv("OMPRMA_INTERNAL_OPTION_PLACEMENT");
+    return option && *option ? option : "OMPRMA_PLACEMENT";
+}
+
 static bool placement_is(const char *wanted)
 {
     const char *wish = getenv("OMPRMA_PLACEMENT");
@@ -108,11 +114,12 @@ static bool devices_place(const int *remotes, int count)
     if (!refusal && omprma_memory_join(remotes, count) != OMPRMA_OK)
         refusal = omprma_error();
     if (refusal)
-        return report(NULL, NULL, "OMPRMA_PLACEMENT=%s: %s", devices_placement(), refusal);
+        return report(NULL, NULL, "%s=%s: %s", devices_placed_by(), devices_placement(), refusal);
     for (int i = 0; i < count; i++)
         space_serve(devices.spaces, &devices.all[i], i, remotes[i]);
     space_begin(devices.spaces, &devices.all[0].site);
-    report_choice("OMPRMA_PLACEMENT=%s: %d workers serve device 0", devices_placement(), count);
+    report_choice("%s=%s: %d workers serve device 0", devices_placed_by(), devices_placement(),
+                  count);
     return true;
 }
 

@@ -29,6 +29,9 @@ bool devices_are_named(void);
 /* The value of OMPRMA_PLACEMENT, where it is one with which they are placed. */
 const char *devices_placement(void);
 
+/* Who said so: "--placement" or "OMPRMA_PLACEMENT". */
+const char *devices_placed_by(void);
+
 /* Sites, at least one for each device that the program sees; 0: as above. Each has a struct device:
  * those of the program first. */
 int devices_sites(void);

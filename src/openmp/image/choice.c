@@ -59,7 +59,7 @@ static bool is_environments(const struct wish *wish)
 
 static void report_missing(const struct wish *wish, int count)
 {
-    char host[128] = "", share[CLAUSE_BYTES];
+    char host[128] = "", share[CLAUSE_BYTES], why[64] = "";
     bool placed = devices_are_placed();
     if (wish->id == DEVICE_INVALID) {
         report(wish->where, NULL,
@@ -72,11 +72,12 @@ static void report_missing(const struct wish *wish, int count)
         snprintf(host, sizeof(host), "; if the host is meant, %s",
                  is_environments(wish) ? "set OMP_TARGET_OFFLOAD=disabled"
                                        : "take its number from omp_get_initial_device()");
+    if (placed)
+        snprintf(why, sizeof(why), " (%s=%s)", devices_placed_by(), devices_placement());
     omprma_share(share, sizeof(share));
-    report(wish->where, NULL, "%sthere is no device %lld, only %d device%s, from 0 on%s%s%s%s%s",
+    report(wish->where, NULL, "%sthere is no device %lld, only %d device%s, from 0 on%s%s%s",
            is_environments(wish) ? "OMP_DEFAULT_DEVICE: " : "", (long long)wish->id, count,
-           count == 1 ? "" : "s", placed ? " (OMPRMA_PLACEMENT=" : "",
-           placed ? devices_placement() : "", placed ? ")" : "", share, host);
+           count == 1 ? "" : "s", why, share, host);
 }
 
 /* The number behind the last device is the host's. It is also what a rank of a job, or a script,

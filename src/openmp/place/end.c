@@ -65,8 +65,8 @@ bool placement_end_at(int site, const char *why)
                       why);
     if (site > 0)
         snprintf(worker, sizeof(worker), "worker %d", site);
-    snprintf(text, sizeof(text), "OMPRMA_PLACEMENT=%s: %s, so all regions run on %s from here on",
-             devices_placement(), why, worker);
+    snprintf(text, sizeof(text), "%s=%s: %s, so all regions run on %s from here on",
+             devices_placed_by(), devices_placement(), why, worker);
     omprma_say(OMPRMA_SAY_NOTE, text);
     return all_brought(placement_last());
 }

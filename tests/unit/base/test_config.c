@@ -229,6 +229,16 @@ static const char *load_and_read(void)
     return text;
 }
 
+TEST(settings_are_known_by_their_options)
+{
+    unsetenv("OMPRMA_INTERNAL_OPTION_TRACE");
+    assert_string_equal(config_known_as("OMPRMA_TRACE"), "OMPRMA_TRACE");
+    setenv("OMPRMA_INTERNAL_OPTION_TRACE", "--trace", 1);
+    assert_string_equal(config_known_as("OMPRMA_TRACE"), "--trace");
+    assert_string_equal(config_known_as("OMPRMA_STATS_FILE"), "OMPRMA_STATS_FILE");
+    unsetenv("OMPRMA_INTERNAL_OPTION_TRACE");
+}
+
 TEST(unknown_variables_are_reported_once)
 {
     setenv("OMPRMA_LANE", "3", 1);

@@ -66,7 +66,7 @@ TEST(where_none_can_be)
     image_file_keep("/proc/nowhere");
     assert_int_equal(image_file_make(&file, "image", "one", "1", 1), OMPRMA_ERR_CONFIG);
     assert_non_null(
-        strstr(error_text(), "OMPRMA_KEEP_IMAGES=/proc/nowhere: images cannot be kept"));
+        strstr(error_text(), "OMPRMA_KEEP_IMAGES: images cannot be kept in /proc/nowhere: "));
     image_file_keep("");
 }
 
