@@ -180,6 +180,53 @@ int main(int count, char **words)
     return count;
 }
 C
+cat >"$folder/deep.c" <<'C'
+#pragma omp declare target
+int deep(int n)
+{
+    volatile char bytes[1000];
+    bytes[0] = (char)n;
+    return n ? deep(n - 1) + bytes[0] : 0;
+}
+#pragma omp end declare target
+int main(int count, char **words)
+{
+    (void)words;
+#pragma omp target teams distribute parallel for map(tofrom : count)
+    for (int i = 0; i < 8; i++)
+        count += deep(100000000);
+    return count;
+}
+C
+cat >"$folder/sends.c" <<'C'
+#include <signal.h>
+int main(int count, char **words)
+{
+    (void)words;
+#pragma omp target map(tofrom : count)
+    count = raise(SIGTERM);
+    return count;
+}
+C
+cat >"$folder/last.c" <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static void *compute(void *unused)
+{
+    int got = 0;
+#pragma omp target map(tofrom : got)
+    got = 1;
+    if (write(1, "computed\n", 9) != 9)
+        got = 0;
+    return got ? unused : 0;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, 0, compute, 0);
+    pthread_exit(0);
+}
+C
 cat >"$folder/maps.c" <<'C'
 #include <stdlib.h>
 struct inner {
@@ -374,6 +421,14 @@ for version in 14 19 22; do
     build throws.cc -g || exit 1
     crashes "an exception, $version" 'called abort, by std::terminate\(\): did an exception leave the region' \
         -n 1 "$folder/program"
+    build sends.c -g || exit 1
+    crashes "a signal, $version" 'kernel main:5 raised SIGTERM at sends.c:6, which ends its process: handle it there' \
+        -n 1 "$folder/program"
+    build deep.c -g || exit 1
+    crashes "a thread's stack, $version" 'kernel main:12 crashed at deep.c:[0-9]*: .*, stack overflow .* for threads OMP_STACKSIZE' \
+        -n 1 "$folder/program"
+    build last.c -pthread || exit 1
+    check "a thread ends last, $version" "$(timeout 60 "$RUN" -n 1 --transport direct "$folder/program" 2>&1) $?" 'computed 0'
     if [ "$version" = 14 ]; then # 22 does not link it
         build lacks.c -g "$folder/helper.c" || exit 1
         crashes 'a function of the host alone' "undefined symbol: helper; if the program defines it, put it between 'declare" \
@@ -390,6 +445,7 @@ for version in 14 19 22; do
             echo "$?"
         }
         check 'omprma-run is forgotten' "$(sure "$folder/program" | grep -cE '^omprma: error: no workers: start the program with omprma-run|^134$')" 2
+        check 'and which construct' "$(sure "$folder/program" | grep -c 'there is no device for this: the program has no workers')" 1
         check 'and is not' "$(sure "$RUN" -n 1 "$folder/program")" 1
         "$llvm/bin/clang" -shared -fPIC "$folder/helper.c" -o "$folder/libhelper.so"
         build lacks.c -L"$folder" -lhelper "-Wl,-rpath,\$ORIGIN" || exit 1

@@ -68,6 +68,12 @@ static void report_missing(const struct wish *wish, int count)
                DEVICE_INVALID);
         return;
     }
+    if (count == 0) {
+        report(wish->where, NULL,
+               "there is no device for this: the program has no workers, and "
+               "OMP_TARGET_OFFLOAD=MANDATORY keeps the host from computing it");
+        return;
+    }
     if (wish->id == count)
         snprintf(host, sizeof(host), "; if the host is meant, %s",
                  is_environments(wish) ? "set OMP_TARGET_OFFLOAD=disabled"

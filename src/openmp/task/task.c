@@ -11,7 +11,9 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -772,13 +774,27 @@ int64_t task_device(int64_t device)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
+/* The process then ends with its last thread, of which libomp knows nothing any more. */
+static bool main_thread_has_ended(void)
+{
+    char text[256] = "";
+    FILE *file = fopen("/proc/self/stat", "re"); /* number (name) state */
+    const char *name_end;
+    if (file && !fgets(text, sizeof(text), file))
+        text[0] = 0;
+    if (file)
+        fclose(file);
+    name_end = strrchr(text, ')');
+    return name_end && strncmp(name_end, ") Z", 3) == 0;
+}
+
 void tasks_end(void)
 {
     if (devices_started() == 0 || gate_is_inside() || !__kmpc_global_thread_num ||
         !omp_in_parallel || !next_get()->taskwait)
         return;
     flight_end_begins();
-    if (!omp_in_parallel())
+    if (!main_thread_has_ended() && !omp_in_parallel())
         __kmpc_omp_taskwait(NULL, __kmpc_global_thread_num(NULL));
     flight_end(current ? 1 : 0); /* its routine may have called exit() */
 }
