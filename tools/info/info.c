@@ -335,13 +335,14 @@ static int print_json(const struct transport *transport)
 static int show(const char *what)
 {
     bool json = strcmp(what, json_word) == 0, topology = strcmp(what, topology_word) == 0;
-    struct config config;
+    struct config config = {0};
     struct transport transport;
     transport_watch(&transport);
     omprma_status_t started = config_load(&config);
     if (started == OMPRMA_OK)
         started = omprma_init();
     transport_read(&transport);
+    transport.without_mpi = config.transport == TRANSPORT_DIRECT;
     if (started != OMPRMA_OK) {
         log_write(LOG_ERROR, "%s", error_text());
         transport_clear(&transport);

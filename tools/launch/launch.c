@@ -22,6 +22,7 @@
 #include "base/gpu_library.h"
 #include "base/log.h"
 #include "base/progress_line.h"
+#include "base/units.h"
 #include "control/agent/far.h"
 #include "control/agent/join.h"
 #include "tools/launch/allocation.h"
@@ -98,9 +99,9 @@ static omprma_status_t prepare_files(int workers)
     if (limit.rlim_max < least)
         return error_set(OMPRMA_ERR_CONFIG,
                          "only %llu files may be open at a time, %llu are open already, and %d "
-                         "workers take %llu; raise the limit (ulimit -n)",
+                         "worker%s take%s %llu; raise the limit (ulimit -n)",
                          (unsigned long long)limit.rlim_max, (unsigned long long)open, workers,
-                         (unsigned long long)more);
+                         units_plural(workers), workers == 1 ? "s" : "", (unsigned long long)more);
     limit.rlim_cur = limit.rlim_max < good ? limit.rlim_max : good;
     if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
         log_write(LOG_DETAIL, "%llu files may be open at a time from now on",

@@ -222,7 +222,10 @@ void transport_print(const struct transport *transport, FILE *out)
     bool ucx = list_contains(&transport->layers, "ucx");
 
     fputs("messages   ", out);
-    if (transport->layers.count == 0) /* as with MPICH, which has no parts by which it is known */
+    if (transport->without_mpi)
+        fputs("through shared memory, between hosts by sockets, without MPI", out);
+    else if (transport->layers.count ==
+             0) /* as with MPICH, which has no parts by which it is known */
         fputs(transport->messages.count ? "ucx" : "not known: the MPI library does not tell", out);
     print_list(out, &transport->layers);
     if (!ucx && transport->networks.count) {

@@ -16,6 +16,7 @@ struct transport {
     struct list networks; /* below ob1 and cm: "vader", "tcp", "psm2" */
     struct list messages; /* UCX's, with devices: "rc_mlx5/mlx5_0:1", "sysv/memory" */
     struct list one_sided;
+    bool without_mpi; /* nothing below it carries messages */
     bool ucx_unknown; /* the user has given UCX's log away */
     int file;         /* UCX's log, in memory, */
     char *log;        /* and its name; NULL: none */

@@ -49,6 +49,18 @@ static void shared_memory(void **state)
     transport_clear(&transport);
 }
 
+static void none_of_mpi(void **state)
+{
+    struct transport transport = {.without_mpi = true};
+
+    (void)state;
+    char *text = printed(&transport);
+    assert_non_null(strstr(text, "messages   through shared memory, between hosts by sockets, "
+                                 "without MPI\nRDMA       not used; "));
+    free(text);
+    transport_clear(&transport);
+}
+
 static void infiniband(void **state)
 {
     struct transport transport = {0};
@@ -162,9 +174,13 @@ static void own_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_memory), cmocka_unit_test(infiniband),
-        cmocka_unit_test(others),        cmocka_unit_test(inside_the_library),
-        cmocka_unit_test(users_log),     cmocka_unit_test(own_log),
+        cmocka_unit_test(shared_memory),
+        cmocka_unit_test(none_of_mpi),
+        cmocka_unit_test(infiniband),
+        cmocka_unit_test(others),
+        cmocka_unit_test(inside_the_library),
+        cmocka_unit_test(users_log),
+        cmocka_unit_test(own_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
