@@ -419,7 +419,7 @@ for version in 14 19 22; do
     crashes "an assertion, $version" 'main:[0-9]* called abort at objects.cc:[0-9]+$' -n 1 "$folder/program" 5
     check "an assertion, $version, frames" "$(grep -cE 'note:   #0 ((__GI_)?_*assert_fail|abort) ' "$folder/out")" 1
     build throws.cc -g || exit 1
-    crashes "an exception, $version" 'called abort, by std::terminate\(\): did an exception leave the region' \
+    crashes "an exception, $version" 'called abort at throws.cc:[0-9]+, by std::terminate\(\): did an exception leave the region' \
         -n 1 "$folder/program"
     build sends.c -g || exit 1
     crashes "a signal, $version" 'kernel main:5 raised SIGTERM at sends.c:6, which ends its process: handle it there' \

@@ -30,7 +30,7 @@ static struct {
     char name[512]; /* of the frame before */
     char lines[FRAMES_MOST][640];
     int count;
-    bool seen_image;
+    bool seen_image, seen_exceptions_end;
 } fault;
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -212,6 +212,14 @@ static bool ends_process(const char *name)
     return false;
 }
 
+/* Code of clang's in the image, which an exception comes to where it must not go on: it has neither
+ * a line nor, in the image's tables, a name. */
+static bool is_exceptions_end(Dwfl_Module *module, const Dwarf_Line *line)
+{
+    return is_image(module) && !line && fault.count > 0 &&
+           strcmp(fault.name, "std::terminate()") == 0;
+}
+
 static void frame_print(Dwfl_Module *module, Dwarf_Addr pc)
 {
     Dwarf_Addr bias = 0;
@@ -221,6 +229,10 @@ static void frame_print(Dwfl_Module *module, Dwarf_Addr pc)
     char words[512], where[512] = "";
     int number = 0;
 
+    if (is_exceptions_end(module, line) && !fault.seen_exceptions_end) {
+        fault.seen_exceptions_end = true;
+        return;
+    }
     if (name)
         name_print(name, words, sizeof(words));
     else
