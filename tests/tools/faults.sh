@@ -424,6 +424,8 @@ for version in 14 19 22; do
     build sends.c -g || exit 1
     crashes "a signal, $version" 'kernel main:5 raised SIGTERM at sends.c:6, which ends its process: handle it there' \
         -n 1 "$folder/program"
+    build sends.c || exit 1
+    crashes "a signal without -g, $version" 'raised SIGTERM, which .*; compile with -g to see the line$' -n 1 "$folder/program"
     build deep.c -g || exit 1
     crashes "a thread's stack, $version" 'kernel main:12 crashed at deep.c:[0-9]*: .*, stack overflow .* for threads OMP_STACKSIZE' \
         -n 1 "$folder/program"

@@ -98,6 +98,22 @@ static void beyond_words(struct device *device, omprma_addr_t address, const cha
     pthread_mutex_unlock(&device->space->lock);
 }
 
+/* Where the statement is known, the verb is followed by " at FILE:LINE". */
+static const char *line_advice(const char *text)
+{
+    static const char *const verbs[] = {" crashed", " called abort", " raised SIG", " got SIG"};
+
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        const char *verb = strstr(text, verbs[i]);
+        if (!verb)
+            continue;
+        verb += strlen(verbs[i]);
+        verb += strspn(verb, "ABCDEFGHIJKLMNOPQRSTUVWXYZ12");
+        return strncmp(verb, " at ", 4) == 0 ? "" : "; compile with -g to see the line";
+    }
+    return "";
+}
+
 bool fault_report(const struct crash *crash, int status)
 {
     const struct location *where = crash->where;
@@ -109,7 +125,7 @@ bool fault_report(const struct crash *crash, int status)
         return true;
     snprintf(text, sizeof(text), "%s", omprma_error());
     if (omprma_fault_address(device->site.remote, &address) != OMPRMA_OK || !address)
-        return report(where, NULL, "%s", text);
+        return report(where, NULL, "%s%s", text, line_advice(text));
     /* this one last: what is mapped here is the better answer */
     for (int i = 0; i < devices_started(); i++)
         if (i != device->number)
@@ -121,6 +137,5 @@ bool fault_report(const struct crash *crash, int status)
         unmapped_words(crash, text, address, words);
     if (!*words)
         beyond_words(device_at(device->number), address, text, words);
-    return report(where, NULL, "%s%s%s", text, words,
-                  strstr(text, " crashed: ") ? "; compile with -g to see the line" : "");
+    return report(where, NULL, "%s%s%s", text, words, line_advice(text));
 }
