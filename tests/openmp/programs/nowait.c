@@ -2,7 +2,8 @@
  * nowait regions where tasks are more than a row: in teams that end without waiting, in tasks that
  * wait for their own, computed by the host with tasks inside, more of them than are begun at once.
  * (libomp 14 to 16 crashes in such programs, with LLVM's local device too; in the last part, where
- * tasks of the host have dependences, in any case.) */
+ * tasks of the host have dependences, in any case. Libomp 19 may where a team with tasks is
+ * followed by a smaller one. So all have as many threads.) */
 #include "check.h"
 
 enum { TEAM = 4, MANY = 9000, ROUNDS = 20 };
@@ -53,7 +54,7 @@ static void team_of_one(int device)
 static void tasks_that_wait(int devices)
 {
     int wrong = 0;
-#pragma omp parallel num_threads(2) reduction(+ : wrong)
+#pragma omp parallel num_threads(TEAM) reduction(+ : wrong)
     {
 #pragma omp single
         for (int i = 0; i < ROUNDS; i++) {
@@ -90,7 +91,7 @@ static void on_the_host(int device, int dependences)
     }
 #pragma omp target nowait map(tofrom : x, y) depend(inout : x) device(device) firstprivate(dependences) if (device < 0)
     {
-#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(TEAM)
         {
 #pragma omp single
             if (dependences) {
@@ -110,7 +111,7 @@ static void on_the_host(int device, int dependences)
     x += 3;
 #pragma omp taskwait
     CHECK_EQUAL(x, 13);
-    CHECK(y == 1 || y == 2);
+    CHECK(y >= 1 && y <= TEAM);
 }
 
 /* Private copies that a compiler aligns, and one that has to stay until the device has it. */
@@ -155,9 +156,9 @@ static void limit_of_threads(int device)
 #pragma omp taskwait
     CHECK_EQUAL(x, ROUNDS);
     CHECK_EQUAL(omp_get_thread_limit(), before);
-#pragma omp parallel num_threads(2) reduction(+ : threads)
+#pragma omp parallel num_threads(TEAM) reduction(+ : threads)
     threads++;
-    CHECK(threads == 2 || before < 2 || omp_get_dynamic());
+    CHECK(threads == TEAM || before < TEAM || omp_get_dynamic());
 }
 
 /* All of them are made before any can be over but the first, in chains and alone. */
@@ -230,7 +231,7 @@ int main(void)
         limit_of_threads(i % devices);
         kinds(devices);
         aligned(i % devices);
-#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(TEAM)
 #pragma omp single
         {
             kinds(devices);
@@ -239,7 +240,7 @@ int main(void)
     }
     many(devices);
 #if __clang_major__ >= 19
-#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(TEAM)
 #pragma omp single
     on_the_host(0, 1);
 #endif
