@@ -27,7 +27,9 @@ enum omprma_variables_demand {
      * written there have been read. Appends what was written since. */
     OMPRMA_VARIABLES_NOTE,
     /* The address of records and their bytes: writes them, and they are the common value. */
-    OMPRMA_VARIABLES_WRITE
+    OMPRMA_VARIABLES_WRITE,
+    /* The address of a search: looks in its places, which need not be variables, for an address. */
+    OMPRMA_VARIABLES_SEARCH
 };
 
 typedef struct {
@@ -52,6 +54,18 @@ typedef struct {
     uint32_t range, first, words;
     uint32_t is_address;
 } omprma_variables_record_t;
+
+/* A place to look in, and the memory that it is a part of. */
+typedef struct {
+    uint64_t at, bytes, begin, end;
+} omprma_variables_place_t;
+
+/* Heads a list of places. Addresses that count are in [low, high), and not in the memory that they
+ * lie in themselves. */
+typedef struct {
+    uint64_t low, high, count;
+    uint64_t found; /* the first one; 0: there is none */
+} omprma_variables_search_t;
 
 /* Of a record's masks. */
 static inline uint64_t omprma_variables_masks(uint64_t words)

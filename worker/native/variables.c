@@ -251,10 +251,38 @@ static void write_all(const char *records, uint64_t bytes)
     }
 }
 
+/* ---- addresses in other memory --------------------------------------------------------------- */
+
+/* That counts; 0: there is none. Words are aligned, as pointers are. */
+static uint64_t place_search(const omprma_variables_search_t *search,
+                             const omprma_variables_place_t *place)
+{
+    uint64_t end = place->at + place->bytes;
+    for (uint64_t at = (place->at + 7) / 8 * 8; at + 8 <= end; at += 8) {
+        uint64_t word = word_read((const char *)(uintptr_t)at);
+        if (word >= search->low && word < search->high &&
+            (word < place->begin || word >= place->end))
+            return word;
+    }
+    return 0;
+}
+
+static void search_all(omprma_variables_search_t *search)
+{
+    const omprma_variables_place_t *places = (const void *)(search + 1);
+    search->found = 0;
+    for (uint64_t i = 0; i < search->count && !search->found; i++)
+        search->found = place_search(search, &places[i]);
+}
+
 void variables_serve(uint64_t demand, uint64_t at, uint64_t words, uint64_t more)
 {
     void *there = (void *)(uintptr_t)at;
     omprma_variables_log_t *log = there;
+    if (demand == OMPRMA_VARIABLES_SEARCH) {
+        search_all(there);
+        return;
+    }
     pthread_mutex_lock(&watch.lock);
     if (demand == OMPRMA_VARIABLES_WATCH)
         *(uint64_t *)there = watch_begin(there, words, more != 0);

@@ -20,6 +20,7 @@
 #include "openmp/place/lineage.h"
 #include "openmp/place/price.h"
 #include "openmp/place/recompute.h"
+#include "openmp/place/stored.h"
 #include "openmp/place/variables.h"
 #include "openmp/site/load.h"
 
@@ -424,5 +425,5 @@ bool placement_pin(struct work *work, const struct placed *placed)
         region_note(work, placed);
     for (const struct pinned *each = work->pinned; each; each = each->next)
         range_deal(work, each->mapped);
-    return copies_pin(work) && right;
+    return copies_pin(work) && stored_search(work) && right;
 }

@@ -147,7 +147,8 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->moved = NULL;
     work->launched = NULL;
     work->strays.count = 0;
-    work->over = NULL;
+    work->over = work->told = NULL;
+    work->stored = 0;
     work->slot = -1;
     return work;
 }
@@ -469,6 +470,8 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
     bool arrived = status == OMPRMA_OK && !work->lost;
     if (work->over && arrived && !work->over(work))
         work_goes_on(work);
+    if (work->told && arrived && !work->lost && !work->told(work))
+        work_goes_on(work);
     arrived &= !work->lost;
     for (struct kept *next, *each = work->kept; each; each = next) {
         next = each->next;
@@ -494,7 +497,9 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
     work_unpin(work, arrived);
     if (!suballoc_give(&device->space->memory, work->where, &work->privates))
         work->failed = true;
-    work->privates = (struct suballoc){0};
+    if (!suballoc_give(&device->space->memory, work->where, &work->search))
+        work->failed = true;
+    work->privates = work->search = (struct suballoc){0};
     enum work_result result = work->failed ? WORK_FAILED : work->lost ? WORK_LOST : WORK_DONE;
     if (survives && work->queue && work->queue == work->own)
         omprma_queue_synchronize(work->queue); /* it is done, and clean now */

@@ -2,11 +2,12 @@
 /*
  * test_placement.c: which site a construct goes to, and what is brought there. Devices are this
  * process, so an exchange changes nothing, and is counted.
- * Covers: copies.c place/end.c place/placement.c site/load.c
+ * Covers: copies.c place/end.c place/placement.c place/stored.c site/load.c
  */
 #include <stdlib.h>
 
 #include <omprma_private/common.h>
+#include <omprma_private/variables.h>
 
 #include "base/clock.h"
 #include "openmp/device/devices.h"
@@ -42,6 +43,25 @@ static struct placed placed_of(enum construct_kind kind, const struct maps *maps
     return (struct placed){kind, maps, kind == CONSTRUCT_REGION ? &kernel : NULL, depends};
 }
 
+/* Stands for the kernel that looks behind a region: how many places it was given, and what it says
+ * that it has found. */
+static uint64_t searched, found;
+
+static void search(uint64_t demand, uint64_t at, uint64_t words, uint64_t more)
+{
+    omprma_variables_search_t *list = (void *)(uintptr_t)at;
+    (void)words, (void)more;
+    assert_int_equal(demand, OMPRMA_VARIABLES_SEARCH);
+    searched = list->count;
+    list->found = found;
+}
+
+static void search_behind_regions(bool wanted)
+{
+    for (int i = 0; i < SITES; i++)
+        device_of_site(i)->site.variables = wanted ? (uintptr_t)search : 0;
+}
+
 /* Begins a construct on a site, NULL: where it is placed, without a kernel. */
 static struct work *begin(enum construct_kind kind, struct list *list, struct device *site)
 {
@@ -55,6 +75,7 @@ static struct work *begin(enum construct_kind kind, struct list *list, struct de
                 : kind == CONSTRUCT_UPDATE ? maps_update(work, &maps)
                                            : maps_enter(work, &maps));
     assert_true(kind != CONSTRUCT_REGION || maps_settle(work, &maps));
+    work->computes = kind == CONSTRUCT_REGION;
     assert_true(placement_pin(work, &(struct placed){.kind = CONSTRUCT_ENTER}));
     pthread_mutex_unlock(&device->space->lock);
     assert_true(work_depart(work));
@@ -397,13 +418,46 @@ TEST(test_what_was_entered_is_read_anywhere)
     go(CONSTRUCT_LEAVE, list_of(a, 80, MAP_FROM), NULL);
 }
 
-/* Last: nothing is placed any more. */
+/* Behind a region that has several ranges, in the small ones; what leads nowhere is no matter. */
+TEST(test_addresses_are_looked_for)
+{
+    struct list list = list_of(a, 80, TOFROM);
+    go(CONSTRUCT_ENTER, list_of(a, 80, MAP_TO), device_of_site(0));
+    go(CONSTRUCT_ENTER, list_of(b, 80, MAP_TO), device_of_site(0));
+    go(CONSTRUCT_ENTER, list_of(c, sizeof(c), MAP_TO), device_of_site(0));
+    search_behind_regions(true);
+    searched = 0;
+    go(CONSTRUCT_REGION, list, device_of_site(0));
+    assert_int_equal(searched, 0);
+    add(&list, c, c, sizeof(c), TOFROM);
+    go(CONSTRUCT_REGION, list, device_of_site(0));
+    assert_int_equal(searched, 1);
+    add(&list, b, b, 0, 0);
+    found = 1;
+    go(CONSTRUCT_REGION, list, device_of_site(0));
+    assert_int_equal(searched, 2);
+    assert_true(placement_is_on());
+    search_behind_regions(false);
+    go(CONSTRUCT_LEAVE, list_of(a, 80, MAP_FROM), NULL);
+    go(CONSTRUCT_LEAVE, list_of(b, 80, MAP_FROM), NULL);
+    go(CONSTRUCT_LEAVE, list_of(c, sizeof(c), MAP_FROM), NULL);
+}
+
+/* Last: nothing is placed any more, as a region keeps the address of a range in another one. */
 TEST(test_the_end_brings_all_to_the_first)
 {
     int before = local_omprma_exchanges;
+    struct list list = list_of(c, 80, TOFROM);
+    struct mapped *to;
     go(CONSTRUCT_ENTER, list_of(a, sizeof(a), MAP_TO), device_of_site(1));
     go(CONSTRUCT_ENTER, list_of(b, sizeof(b), MAP_TO), device_of_site(2));
-    assert_true(placement_end("a test says so"));
+    go(CONSTRUCT_ENTER, list_of(c, 80, MAP_TO), device_of_site(0));
+    add(&list, b, b, 0, 0);
+    mapping_find(&device->space->mapping, (uintptr_t)b, 1, &to);
+    found = to->device + 8;
+    search_behind_regions(true);
+    go(CONSTRUCT_REGION, list, device_of_site(0));
+    assert_false(placement_is_on());
     assert_true(placement_end("it is said once"));
     assert_int_equal(exchanges_since(&before), 2);
     assert_int_equal(present(a), 1);

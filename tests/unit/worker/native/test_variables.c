@@ -101,6 +101,38 @@ TEST(test_an_address_of_own_memory)
     free(own);
 }
 
+/* In a word of a place, of other memory than the place is a part of. */
+TEST(test_a_search_for_addresses)
+{
+    static uint64_t words[16];
+    const uint64_t begin = number(words), low = 0x500000000000, high = low + 4096;
+    struct {
+        omprma_variables_search_t head;
+        omprma_variables_place_t places[2];
+    } search = {{.low = low, .high = high, .count = 2},
+                {{begin + 4, 28, begin, begin + 128}, {begin + 64, 64, begin, begin + 128}}};
+    variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
+    assert_int_equal(search.head.found, 0);
+    words[0] = words[4] = words[7] = low; /* not in a place, as a whole */
+    words[9] = high;
+    variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
+    assert_int_equal(search.head.found, 0);
+    words[15] = low;
+    variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
+    assert_int_equal(search.head.found, low);
+    words[1] = high - 1;
+    variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
+    assert_int_equal(search.head.found, high - 1);
+    search.head.low = begin;
+    search.head.high = begin + 128;
+    words[1] = words[15] = begin + 8; /* its own */
+    variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
+    assert_int_equal(search.head.found, 0);
+    search.places[0].end = search.places[1].end = begin + 8;
+    variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
+    assert_int_equal(search.head.found, begin + 8);
+}
+
 static void address_none(void *context, uint64_t address)
 {
     *(uint64_t *)context = address;
