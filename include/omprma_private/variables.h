@@ -60,8 +60,8 @@ typedef struct {
     uint64_t at, bytes, begin, end;
 } omprma_variables_place_t;
 
-/* Heads a list of places. Addresses that count are in [low, high), and not in the memory that they
- * lie in themselves. */
+/* Heads a list of places. Addresses that count are in [low, high) or lead to memory that is only
+ * the device's own, and not to that which they lie in themselves. */
 typedef struct {
     uint64_t low, high, count;
     uint64_t found; /* the first one; 0: there is none */

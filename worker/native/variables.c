@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <omprma_private/variables.h>
 
@@ -253,6 +254,15 @@ static void write_all(const char *records, uint64_t bytes)
 
 /* ---- addresses in other memory --------------------------------------------------------------- */
 
+/* Can it lead to the process's heap, or to what it maps? It costs a system call to be sure, and
+ * pairs of small numbers are words like that. */
+static bool is_near(uint64_t word)
+{
+    enum { NEAR_BITS = 40 };
+    const uint64_t heap = (uintptr_t)sbrk(0), stack = (uintptr_t)&heap;
+    return word >> NEAR_BITS == heap >> NEAR_BITS || word >> NEAR_BITS == stack >> NEAR_BITS;
+}
+
 /* That counts; 0: there is none. Words are aligned, as pointers are. */
 static uint64_t place_search(const omprma_variables_search_t *search,
                              const omprma_variables_place_t *place)
@@ -260,8 +270,9 @@ static uint64_t place_search(const omprma_variables_search_t *search,
     uint64_t end = place->at + place->bytes;
     for (uint64_t at = (place->at + 7) / 8 * 8; at + 8 <= end; at += 8) {
         uint64_t word = word_read((const char *)(uintptr_t)at);
-        if (word >= search->low && word < search->high &&
-            (word < place->begin || word >= place->end))
+        bool within = word >= place->begin && word < place->end;
+        bool there = word >= search->low && word < search->high;
+        if (!within && (there || (is_near(word) && is_own(word))))
             return word;
     }
     return 0;

@@ -38,15 +38,6 @@ static bool is_searched(const struct pinned *pinned)
     return pinned->writes && !mapped->variable && mapped->end - mapped->begin <= MOST_BYTES;
 }
 
-/* A region that has one range only has the address of no other. */
-static bool has_several(const struct work *work)
-{
-    for (const struct pinned *each = work->pinned; each; each = each->next)
-        if (each->mapped != work->pinned->mapped)
-            return true;
-    return false;
-}
-
 static void pointer_count(struct attached *pointer, void *context)
 {
     (void)pointer;
@@ -115,8 +106,12 @@ static bool stored_told(struct work *work)
         return true;
     pthread_mutex_lock(&space->lock);
     const struct mapped *to = mapping_of_device(&space->mapping, work->stored);
-    bool leads = to && !to->vacant;
+    bool leads = to && !to->vacant, own = work->stored < lowest || work->stored >= highest;
     pthread_mutex_unlock(&space->lock);
+    if (own && placement_is_on())
+        return placement_end_at(work->site->index,
+                                "a region keeps an address of its worker's own memory, as that of "
+                                "malloc(), in mapped memory");
     return !leads || placement_end("a region keeps an address of device memory in mapped memory");
 }
 
@@ -124,7 +119,7 @@ bool stored_search(struct work *work)
 {
     ranges_note(work);
     if (!work->computes || work->lost || !work->site->variables || !placement_is_on() ||
-        devices_are_named() || !has_several(work))
+        devices_are_named())
         return true;
     size_t most = places_most(work);
     if (most == 0)
