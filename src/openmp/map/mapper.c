@@ -64,6 +64,19 @@ static int32_t parent_of(const struct components *all, size_t i)
     return (int32_t)(number + (i - number) / NUMBERS * NUMBERS) - 1;
 }
 
+/* Flang 22 has a structure end behind the first character of its last component, where that is a
+ * text. A component that begins in it lies in it as a whole. */
+static void parent_widen(struct maps *maps, int i)
+{
+    int32_t parent = maps->parents[i];
+    if (parent < 0 || parent >= i || (maps->types[i] & (MAP_PTR_AND_OBJ | MAP_ATTACH)))
+        return;
+    size_t offset = (size_t)((char *)maps->begins[i] - (char *)maps->begins[parent]);
+    size_t end = offset + maps_bytes(maps, i), bytes = maps_bytes(maps, parent);
+    if (offset < bytes && end > bytes)
+        maps->sizes[parent] = (int64_t)end;
+}
+
 /* The items by columns, as constructs pass them; NULL: no memory. */
 static void *columns_make(const struct components *all, struct maps *maps)
 {
@@ -88,6 +101,7 @@ static void *columns_make(const struct components *all, struct maps *maps)
         maps->types[i] = each->type;
         maps->names[i] = each->name;
         parents[i] = parent_of(all, i);
+        parent_widen(maps, (int)i);
     }
     return columns;
 }
