@@ -7,6 +7,7 @@
 #   saw_mpi KIND SOURCE      the same for a program of one process, with the openmpi or mpich that was unpacked
 #   saw_mpi_two OSC SOURCE   the same for two processes with the openmpi, whose component OSC serves the windows
 #   saw_gcc LEVEL            the same for $folder/try.c, an OpenMP program of two threads, with the gcc-12
+#   saw_clang N LEVEL        the same with the clang-N
 #   clang_makes N OPTION...  $folder/try from $folder/try.c, which offloads to x86-64, with the clang-N; what runs
 #                            then finds its libraries
 #   expect PATTERN           one line of it is like that; else $changed is 1
@@ -67,6 +68,15 @@ saw_gcc() {
         -L"$folder/usr/lib/x86_64-linux-gnu" >"$folder/log" 2>&1 || { cat "$folder/log" && exit 77; }
     echo "gcc $1"
     saw env LD_LIBRARY_PATH="$folder/usr/lib/x86_64-linux-gnu" OMP_NUM_THREADS=2 timeout 60 "$folder/try"
+}
+
+saw_clang() {
+    local compiler=$folder/usr/lib/llvm-$1
+    local libraries=$compiler/lib:$folder/usr/lib/x86_64-linux-gnu
+    LD_LIBRARY_PATH=$libraries "$compiler/bin/clang" "$2" -Wall -Wextra -Werror -Wno-pass-failed -fopenmp "$folder/try.c" \
+        -o "$folder/try" "-L$compiler/lib" >"$folder/log" 2>&1 || { cat "$folder/log" && exit 77; }
+    echo "clang $1 $2"
+    saw env LD_LIBRARY_PATH="$libraries" OMP_NUM_THREADS=2 timeout 60 "$folder/try"
 }
 
 clang_makes() {
