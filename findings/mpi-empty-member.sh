@@ -3,7 +3,8 @@
 # MPICH 4.0.2 and Open MPI 4.1.4, Debian 12. A structure of six integers by MPI_Type_create_struct(): four of one kind,
 # none of another, and two of a third, as where this process happens to have none of them. The datatype of those of
 # which there are none is a contiguous one of 0 elements. One such structure is sent and received.
-# Guess: what is empty adds nothing, so six elements arrive, and the datatype reaches from the first to the last of them.
+# Guess: what is empty adds nothing, so six elements arrive, and the datatype reaches from the first to the last of
+# them.
 # Seen: in Open MPI they do. In MPICH the data is right, and MPI_Get_count() says 1, but MPI_Get_elements() says 4, for
 # it counts up to the empty datatype only: 0 where that is the first one. And the true extent ends where the empty one
 # stands, at 400, though nothing does. A block length of 0 in place of the empty datatype is right.

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Open MPI 4.1.4 and MPICH 4.0.2, Debian 12. One process in a periodic dimension of 1 is its own neighbour on both sides.
-# It sends 1 to the left and 2 to the right by each collective for neighbours. (With a dimension of 2 both neighbours
-# are one process, too.)
+# Open MPI 4.1.4 and MPICH 4.0.2, Debian 12. One process in a periodic dimension of 1 is its own neighbour on both
+# sides. It sends 1 to the left and 2 to the right by each collective for neighbours. (With a dimension of 2 both
+# neighbours are one process, too.)
 # Guess: what is sent to the right comes from the left, so 2 comes first, then 1, as MPI 4.0 says, and whichever call it
 # is: one for varying counts, or one that does not block, brings what the plain one brings.
-# Seen: in Open MPI the calls that block bring 2 and 1, and the same calls that do not block bring 1 and 2: as if one had
-# sent to the left, and got it from the left. In MPICH that depends on "v" and "w" instead: MPI_Neighbor_alltoall and
-# MPI_Ineighbor_alltoall bring 2 and 1, the others 1 and 2. All return success. So borders of a grid that is one or two
-# processes wide are exchanged for each other.
+# Seen: in Open MPI the calls that block bring 2 and 1, and the same calls that do not block bring 1 and 2: as if one
+# had sent to the left, and got it from the left. In MPICH that depends on "v" and "w" instead: MPI_Neighbor_alltoall
+# and MPI_Ineighbor_alltoall bring 2 and 1, the others 1 and 2. All return success. So borders of a grid that is one or
+# two processes wide are exchanged for each other.
 # shellcheck source=findings/unpack.bash
 . "$(dirname "$0")/unpack.bash"
 command -v gcc >/dev/null || exit 77
