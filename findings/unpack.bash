@@ -74,7 +74,7 @@ saw_clang() {
     local compiler=$folder/usr/lib/llvm-$1
     local libraries=$compiler/lib:$folder/usr/lib/x86_64-linux-gnu
     LD_LIBRARY_PATH=$libraries "$compiler/bin/clang" "$2" -Wall -Wextra -Werror -Wno-pass-failed -fopenmp "$folder/try.c" \
-        -o "$folder/try" "-L$compiler/lib" >"$folder/log" 2>&1 || { cat "$folder/log" && exit 77; }
+        -o "$folder/try" "-L$compiler/lib" -lm >"$folder/log" 2>&1 || { cat "$folder/log" && exit 77; }
     echo "clang $1 $2"
     saw env LD_LIBRARY_PATH="$libraries" OMP_NUM_THREADS=2 timeout 60 "$folder/try"
 }
