@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # clang 16.0.6 and 19.1.7 with their libomp, Debian 12, x86-64, and gcc 12.2.0. lastprivate(conditional: x) in a
 # parallel loop of 100 iterations: x is to have the value of the last assignment that was made, as in OpenMP 5.0.
-# Guess: the value that the loop leaves without OpenMP, whichever thread made the assignment, and the old value where
-# none was made.
+# Guess: the value that the loop leaves without OpenMP, whichever thread made the assignment.
 # Seen: gcc does so. With clang that holds only where the thread of the last iteration assigns last. Where x is assigned
 # in the first half only, which is the first of two threads', bytes that nobody has set come out; with schedule(static,
 # 1) and four threads, 47 comes instead of 49, the last one of the last thread. It is so at -O0 and at -O2, and -Wall

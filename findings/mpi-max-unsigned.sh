@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Open MPI 4.1.4 and MPICH 4.0.2, Debian 12, x86-64. MPI_MAX by MPI_Reduce_local() of numbers that have their highest
-# bit set and of 3, with each unsigned datatype, and of -4 and 3 with signed ones.
+# Open MPI 4.1.4 and MPICH 4.0.2, Debian 12, x86-64. MPI_MAX by MPI_Reduce_local() of 3 and of -4, which unsigned
+# datatypes see as a large number.
 # Guess: the larger number, which the datatype tells; signed and unsigned ones are different datatypes.
-# Seen: MPICH compares all unsigned ones as signed, and says that 3 is larger than 2^31 or 2^64 - 4. Open MPI does so
-# for MPI_UNSIGNED_LONG only, not for MPI_UINT64_T and MPI_UNSIGNED_LONG_LONG, which are as long; and it compares
+# Seen: MPICH compares the unsigned ones as signed, and says that 3 is larger than 2^32 - 4 or 2^64 - 4. Open MPI does
+# so for MPI_UNSIGNED_LONG only, not for MPI_UINT64_T and MPI_UNSIGNED_LONG_LONG, which are as long; and it compares
 # MPI_OFFSET, which is signed, as unsigned: -4 is larger than 3. MPI_MIN is wrong in the same way. All calls return
 # success.
 # shellcheck source=findings/unpack.bash
