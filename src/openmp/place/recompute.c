@@ -16,7 +16,7 @@
 #include "openmp/place/lineage.h"
 #include "openmp/site/report.h"
 
-enum { KERNELS = 64 };
+enum { KERNELS = 1024 };
 
 /* On the site that computes. */
 struct kernels {
