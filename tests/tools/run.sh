@@ -118,6 +118,8 @@ out=$("$RUN" -n 2 -- "$folder/program" words --stats 2>&1)
 check 'a word of the program' "$out" $'ready 3\n[--stats]'
 (ulimit -n 24 && fails 125 'only 24 files' -n 2 "$folder/program" && exit $failures) || failures=1
 (ulimit -f 5000 && fails 125 'at most 5000 KiB' "$folder/program" && exit $failures) || failures=1
+(ulimit -f 0 && "$RUN" "$folder/program" >"$folder/no_room" 2>&1) # not even the line that says so
+check 'no room in any file' "$?" 125
 mkdir "$folder/gone"
 (cd "$folder/gone" && rmdir "$folder/gone" && fails 125 'current folder' "$folder/program" &&
     exit $failures) || failures=1

@@ -11,20 +11,22 @@
 /* Process-wide by nature. */
 static struct {
     sigset_t blocked;
-    struct sigaction child, pipe;
+    struct sigaction child, pipe, too_large;
 } inherited;
 
 void inherited_put_aside(void)
 {
-    const struct sigaction none = {.sa_handler = SIG_DFL};
+    const struct sigaction none = {.sa_handler = SIG_DFL}, ignored = {.sa_handler = SIG_IGN};
     sigprocmask(SIG_SETMASK, NULL, &inherited.blocked);
     sigaction(SIGPIPE, NULL, &inherited.pipe);
+    sigaction(SIGXFSZ, &ignored, &inherited.too_large); /* what cannot be written has a line */
     sigaction(SIGCHLD, &none, &inherited.child);
 }
 
 void inherited_give_back(void)
 {
     sigaction(SIGPIPE, &inherited.pipe, NULL);
+    sigaction(SIGXFSZ, &inherited.too_large, NULL);
     sigaction(SIGCHLD, &inherited.child, NULL);
     sigprocmask(SIG_SETMASK, &inherited.blocked, NULL);
 }
