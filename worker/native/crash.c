@@ -61,8 +61,9 @@ IN_THREAD bool has_stack;                   /* for signals */
 static struct crash_slot *_Atomic slots;
 static _Atomic uint64_t entered; /* kernels entered so far */
 static void (*wake_service)(void);
-static pid_t worker;            /* the process whose kernels these are */
-static atomic_bool forked;      /* this is a process that a kernel has forked */
+static pid_t worker;       /* the process whose kernels these are */
+static atomic_bool forked; /* this is a process that a kernel has forked */
+static bool has_stack_key;
 static pthread_key_t stack_key; /* a thread's signal stack, which is freed when it ends */
 
 /* ---- description, async-signal-safe ---- */
@@ -473,9 +474,22 @@ static size_t stack_bytes(void)
     return (bytes + (size_t)page - 1) / (size_t)page * (size_t)page;
 }
 
+static void stack_free(void *memory)
+{
+    sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+    munmap(memory, stack_bytes() + (size_t)sysconf(_SC_PAGESIZE));
+    has_stack = false;
+}
+
+static void stack_key_make(void)
+{
+    has_stack_key = pthread_key_create(&stack_key, stack_free) == 0;
+}
+
 /* Gives the calling thread a stack for signals. The lowest page is a guard. */
 static bool stack_make(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = stack_bytes();
     char *memory = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -487,15 +501,10 @@ static bool stack_make(void)
         return false;
     }
     has_stack = true;
-    pthread_setspecific(stack_key, memory); /* if that fails it stays until the process ends */
+    pthread_once(&once, stack_key_make);
+    if (has_stack_key) /* else it stays until the process ends */
+        pthread_setspecific(stack_key, memory);
     return true;
-}
-
-static void stack_free(void *memory)
-{
-    sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
-    munmap(memory, stack_bytes() + (size_t)sysconf(_SC_PAGESIZE));
-    has_stack = false;
 }
 
 void crash_other_thread(void)
@@ -531,8 +540,6 @@ static void note_fork(void)
 omprma_status_t crash_install(void (*wake)(void))
 {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    if (pthread_key_create(&stack_key, stack_free))
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a key of threads");
     omprma_status_t status = crash_thread();
     if (status)
         return status;
