@@ -31,10 +31,10 @@ install(FILES ${PROJECT_BINARY_DIR}/modulefile
 # Pages for users; those for developers are in the repository.
 install(FILES README.md CHANGELOG.md SECURITY.md CITATION.cff DESTINATION share/doc/omprma COMPONENT documents)
 install(FILES perf/README.md DESTINATION share/doc/omprma/perf COMPONENT documents)
-foreach(folder docs/tutorial docs/how-to docs/reference docs/explanation examples)
+foreach(folder docs/tutorial docs/how-to docs/reference docs/explanation docs/pictures examples)
     get_filename_component(above ${folder} DIRECTORY)
     install(DIRECTORY ${folder} DESTINATION share/doc/omprma/${above} COMPONENT documents
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.c")
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.svg")
 endforeach()
 install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\"
     -DFOLDER=\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share/doc/omprma

@@ -28,6 +28,11 @@ done < <(find "$site" -name '*.html' -print0 | xargs -0 grep -oE '(href|src)="[^
     complain 'something comes from a network'
 ! grep -rnE '(@import|url\()[ "'\'']*(https?:)?//' --include='*.css' "$site" || complain 'a style comes from a network'
 
+for picture in docs/pictures/*.svg; do
+    python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$picture" || complain "$picture is no XML"
+    grep -rqF "_images/$(basename "$picture")" --include='*.html' "$site" || complain "no page shows $picture"
+done
+
 twice=$(grep -oE '<li class="toctree-l1"><a[^>]*>[^<]*' "$site/docs/tutorial/first-program.html" | sed 's/.*>//' | sort | uniq -d)
 [ -z "$twice" ] || complain "the list of pages has two of one name: $twice"
 
