@@ -128,12 +128,10 @@ TEST(test_a_search_for_addresses)
     words[1] = words[15] = begin + 8; /* its own */
     variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
     assert_int_equal(search.head.found, 0);
-    uint64_t *own = malloc(8);
-    words[2] = number(own);
+    words[2] = number(&search); /* sanitizers put what malloc() gives elsewhere */
     variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
-    assert_int_equal(search.head.found, number(own));
+    assert_int_equal(search.head.found, number(&search));
     words[2] = number(free); /* a function is no memory of the process's own */
-    free(own);
     variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
     assert_int_equal(search.head.found, 0);
     search.places[0].end = search.places[1].end = begin + 8;
