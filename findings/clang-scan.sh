@@ -9,13 +9,8 @@
 # -O2, and -Wall -Wextra says nothing.
 # shellcheck source=findings/unpack.bash
 . "$(dirname "$0")/unpack.bash"
-command -v gcc >/dev/null || exit 77
-unpack gcc-12=12.2.0-14+deb12u1 cpp-12=12.2.0-14+deb12u1 libgcc-12-dev=12.2.0-14+deb12u1 libgomp1=12.2.0-14+deb12u1
-for version in 16=1:16.0.6-15~deb12u1 19=1:19.1.7-3~deb12u1; do
-    number=${version%%=*} version=${version#*=}
-    unpack "clang-$number=$version" "libclang-cpp$number=$version" "libllvm$number=$version" \
-        "libclang-common-$number-dev=$version" "libomp-$number-dev=$version" "libomp5-$number=$version"
-done
+unpack_gcc
+unpack_clang 16 19
 
 cat >"$folder/try.c" <<'C'
 #include <stdio.h>

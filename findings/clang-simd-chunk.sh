@@ -9,12 +9,7 @@
 # the stride. With one thread, without the chunk, without "simd", and with dynamic, it is 100.
 # shellcheck source=findings/unpack.bash
 . "$(dirname "$0")/unpack.bash"
-command -v gcc >/dev/null || exit 77
-for version in 16=1:16.0.6-15~deb12u1 19=1:19.1.7-3~deb12u1; do
-    number=${version%%=*} version=${version#*=}
-    unpack "clang-$number=$version" "libclang-cpp$number=$version" "libllvm$number=$version" \
-        "libclang-common-$number-dev=$version" "libomp-$number-dev=$version" "libomp5-$number=$version"
-done
+unpack_clang 16 19
 
 cat >"$folder/try.c" <<'C'
 #include <stdio.h>

@@ -10,8 +10,7 @@
 # schedule(dynamic, 100) is right, and so is a chunk of 26.
 # shellcheck source=findings/unpack.bash
 . "$(dirname "$0")/unpack.bash"
-command -v gcc >/dev/null || exit 77
-unpack gcc-12=12.2.0-14+deb12u1 cpp-12=12.2.0-14+deb12u1 libgcc-12-dev=12.2.0-14+deb12u1 libgomp1=12.2.0-14+deb12u1
+unpack_gcc
 
 cat >"$folder/try.c" <<'C'
 #include <stdio.h>

@@ -9,8 +9,7 @@
 # at -O0 and at -O2, and -Wall -Wextra says nothing. With int, with schedule(dynamic) and in a taskloop all are run.
 # shellcheck source=findings/unpack.bash
 . "$(dirname "$0")/unpack.bash"
-command -v gcc >/dev/null || exit 77
-unpack gcc-12=12.2.0-14+deb12u1 cpp-12=12.2.0-14+deb12u1 libgcc-12-dev=12.2.0-14+deb12u1 libgomp1=12.2.0-14+deb12u1
+unpack_gcc
 
 cat >"$folder/try.c" <<'C'
 #include <stdio.h>

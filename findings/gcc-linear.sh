@@ -10,11 +10,8 @@
 # give 3 to 21. Nothing is said, also with -Wall -Wextra.
 # shellcheck source=findings/unpack.bash
 . "$(dirname "$0")/unpack.bash"
-command -v gcc >/dev/null || exit 77
-version=1:16.0.6-15~deb12u1
-unpack gcc-12=12.2.0-14+deb12u1 cpp-12=12.2.0-14+deb12u1 libgcc-12-dev=12.2.0-14+deb12u1 libgomp1=12.2.0-14+deb12u1 \
-    clang-16=$version libclang-cpp16=$version libllvm16=$version libclang-common-16-dev=$version \
-    libomp-16-dev=$version libomp5-16=$version
+unpack_gcc
+unpack_clang 16
 
 cat >"$folder/try.c" <<'C'
 #include <stdio.h>

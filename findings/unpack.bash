@@ -3,6 +3,8 @@
 # shellcheck disable=SC2034,SC2317 # for those who source it
 # unpack.bash: sourced by the scripts of this folder.
 #   unpack NAME=VERSION...   Debian's packages into $folder, which is removed at the end; 77 where they cannot be had
+#   unpack_gcc               gcc 12.2.0 with its libgomp, for saw_gcc; it links with what the machine's gcc has
+#   unpack_clang N...        clang 16.0.6 or 19.1.7 with its libomp, for saw_clang; the same
 #   saw COMMAND...           shows what a command prints, and keeps it for expect
 #   saw_mpi KIND SOURCE      the same for a program of one process, with the openmpi or mpich that was unpacked
 #   saw_mpi_two OSC SOURCE   the same for two processes with the openmpi, whose component OSC serves the windows
@@ -26,6 +28,23 @@ unpack() {
     done
     for package in "$folder"/*.deb; do
         dpkg -x "$package" "$folder" && rm "$package" || exit 77
+    done
+}
+
+unpack_gcc() {
+    local version=12.2.0-14+deb12u1
+    command -v gcc >/dev/null || exit 77
+    unpack "gcc-12=$version" "cpp-12=$version" "libgcc-12-dev=$version" "libgomp1=$version"
+}
+
+unpack_clang() {
+    local number version
+    declare -A versions=([16]=1:16.0.6-15~deb12u1 [19]=1:19.1.7-3~deb12u1)
+    command -v gcc >/dev/null || exit 77
+    for number in "$@"; do
+        version=${versions[$number]}
+        unpack "clang-$number=$version" "libclang-cpp$number=$version" "libllvm$number=$version" \
+            "libclang-common-$number-dev=$version" "libomp-$number-dev=$version" "libomp5-$number=$version"
     done
 }
 
