@@ -6,13 +6,10 @@
  * the program brings home what it has written, so that nothing is lost that it needs. FOLDER is
  * where files say that it has happened. Ends with status 5, and a line.
  */
-#include <fcntl.h>
-#include <omp.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "die.h"
 
 enum { BLOCKS = 12, N = 3000, STEPS = 120 };
 
@@ -36,19 +33,6 @@ static int death_draw(void)
     }
     return deaths++;
 }
-
-/* Ends the worker, unless another region with this number has: a region may be done again. */
-#pragma omp begin declare target
-static void die(int number)
-{
-    char path[sizeof(FOLDER) + 20];
-    if (number < 0 || omp_is_initial_device())
-        return;
-    snprintf(path, sizeof(path), FOLDER "/death-%d", number);
-    if (open(path, O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0)
-        kill(getpid(), SIGKILL);
-}
-#pragma omp end declare target
 
 static void add(void)
 {

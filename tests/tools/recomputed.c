@@ -4,13 +4,10 @@
  * arguments, end their workers; FOLDER is where files say that it has happened. Nothing comes home
  * before the end, so what these workers had is computed again. Ends with status 5, and a line.
  */
-#include <fcntl.h>
-#include <omp.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "die.h"
 
 enum { TILES = 6, N = 4096 };
 
@@ -24,17 +21,6 @@ static int death_of(int task)
 }
 
 #pragma omp begin declare target
-/* Ends the worker, once. */
-static void die(int number)
-{
-    char path[sizeof(FOLDER) + 20];
-    if (number < 0 || omp_is_initial_device())
-        return;
-    snprintf(path, sizeof(path), FOLDER "/death-%d", number);
-    if (open(path, O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0)
-        kill(getpid(), SIGKILL);
-}
-
 static void factor(double *x)
 {
     for (int i = 0; i < N; i++)
