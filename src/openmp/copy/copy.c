@@ -13,6 +13,7 @@
 #include "openmp/image/choice.h"
 #include "openmp/place/addressed.h"
 #include "openmp/place/placement.h"
+#include "openmp/place/recompute.h"
 #include "openmp/run/work.h"
 #include "openmp/site/loss.h"
 #include "openmp/site/report.h"
@@ -40,9 +41,7 @@ static bool route_place(struct route *route, struct device *owner, const struct 
 {
     pthread_mutex_lock(&owner->space->lock);
     route->locked = true;
-    if (losses_matter())
-        losses_settle(owner->space, NULL);
-    if (owner->space->has_pending && !owner->space->recompute(owner, NULL))
+    if (!recompute_lost(owner, NULL))
         return false;
     owner = placement_is_on() ? ends_choose(owner, ends) : placement_last();
     if (route->to)

@@ -62,11 +62,8 @@ static struct work *construct_issue(struct device *device, struct construct *con
                                     enum work_kind kind, struct launch *launch, bool *right)
 {
     const struct placed placed = construct_placed(construct);
-    if (losses_matter()) {
-        losses_settle(device->space, construct->where);
-        if (!recompute_lost(device, construct->where))
-            return NULL;
-    }
+    if (!recompute_lost(device, construct->where))
+        return NULL;
     device = placement_choose(device, &placed);
     bool region = construct->kind == CONSTRUCT_REGION, lost = device_is_lost(device);
     struct work *work = NULL;

@@ -272,8 +272,6 @@ struct device *placement_choose(struct device *device, const struct placed *plac
     int64_t least = INT64_MAX;
     if (space->sites == 1)
         return device;
-    if (losses_matter())
-        losses_settle(space, NULL);
     if (!placement_is_on())
         return placement_last();
     device = device_living(device);

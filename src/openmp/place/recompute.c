@@ -172,6 +172,8 @@ bool recompute_lost(struct device *device, const struct location *where)
 {
     struct space *space = device->space;
     enum work_result result = WORK_DONE;
+    if (losses_matter())
+        losses_settle(space, where);
     while (result != WORK_FAILED && space->has_pending && device_is_served(device)) {
         result = recompute_once(device_living(device), where);
         losses_tell(space, where);

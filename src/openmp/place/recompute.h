@@ -12,9 +12,9 @@
 
 struct location;
 
-/* Has a site that serves the device's space compute all that can be computed again, if something
- * is; waits for it, and says so. Thread: the caller holds the space's lock, which is given up
- * meanwhile. Blocks: yes. False: reported. */
+/* Sees to sites that are lost by now (losses_settle()). If something can be computed again, has a
+ * site that serves the device's space do it, waits for that, and says so. Thread: the caller holds
+ * the space's lock, which is given up meanwhile. Blocks: yes. False: reported. */
 bool recompute_lost(struct device *device, const struct location *where);
 
 /* Regions are noted from now on (struct space). Thread: the caller holds the lock. Blocks: no. */

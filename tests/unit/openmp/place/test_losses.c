@@ -10,6 +10,7 @@
 #include "openmp/device/losses.h"
 #include "openmp/place/copies.h"
 #include "openmp/place/placement.h"
+#include "openmp/place/recompute.h"
 #include "tests/unit/test.h"
 #include "tests/unit/openmp/maps_fixture.h"
 
@@ -42,6 +43,7 @@ static struct work *begin(enum construct_kind kind, struct list *list, struct de
     struct maps maps = maps_of(list);
     const struct placed placed = {kind, &maps, kind == CONSTRUCT_REGION ? &kernel : NULL, depends};
     pthread_mutex_lock(&device->space->lock);
+    assert_true(recompute_lost(device, NULL));
     struct device *chosen = placement_choose(device, &placed);
     struct work *work = work_begin_locked(site ? site : chosen, NULL, WORK_SPARED);
     work->leaves = kind == CONSTRUCT_LEAVE;
