@@ -33,9 +33,8 @@ OMPRMA_API omprma_status_t omprma_exchange_cost(int from, int to, omprma_exchang
  * Thread: any. Blocks: no. False also for a number that is no device's. */
 OMPRMA_API bool omprma_device_is_lost(int device);
 
-/* For statistics: so many regions are done again because devices were lost. Thread: any. Blocks:
- * no.
- */
+/* So many regions are done again because devices were lost: statistics say so. Thread: any. Blocks:
+ * no. */
 OMPRMA_API void omprma_note_repeated(uint64_t regions);
 
 #ifdef __cplusplus

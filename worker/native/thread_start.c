@@ -41,16 +41,12 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attributes, routine_t *r
     struct start *start = malloc(sizeof(*start));
     int error = EAGAIN;
 
-    if (!next || !start)
-        goto fail;
-    *start = (struct start){routine, data};
-    error = next(thread, attributes, begin, start);
+    if (next && start) {
+        *start = (struct start){routine, data};
+        error = next(thread, attributes, begin, start);
+    }
     if (error)
-        goto fail;
-    return 0;
-
-fail:
-    free(start);
+        free(start);
     return error;
 }
 #endif

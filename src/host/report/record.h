@@ -38,7 +38,8 @@ void record_clock(struct runtime *runtime, int rank, const struct trace_clock *c
 void record_pause(struct runtime *runtime);
 void record_resume(struct runtime *runtime);
 
-/* Which devices are lost, before workers are told to go: then all are. */
+/* Notes which devices are lost, and how many regions were done again. Comes before workers are told
+ * to go: then all are lost. */
 void record_losses(struct runtime *runtime);
 
 /* Stops recording. Without omprma-run, reports; omprma-run does else. */

@@ -49,9 +49,9 @@ struct space {
     struct suballocator memory;
     uint64_t works;   /* numbers given to works so far */
     int sites;        /* how many serve it; where several do, they are all that there are */
-    bool has_pending; /* ranges that were lost, and can be computed again (place/recompute.h): can
-                       * this one? And all of them. NULL: there are no such. The caller of the
-                       * latter holds the lock, which is given up meanwhile. False: reported. */
+    bool has_pending; /* some ranges were lost, and can be computed again */
+    /* Set with the first region that is noted for that, see place/recompute.h. The caller holds the
+     * lock. The first one says whether this range can be; the second one is recompute_lost(). */
     bool (*can_recompute)(struct space *space, struct mapped *lost);
     bool (*recompute)(struct device *device, const struct location *where);
 };

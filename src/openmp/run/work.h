@@ -80,11 +80,11 @@ struct work {
     struct logged {                  /* where the log of variables ended then, */
         uint64_t end, more;          /* and whether that is all; see place/variables.h */
     } logged;
-    bool (*told)(
-        struct work *work); /* the same of a region, after that: has it stored an address */
-    uint64_t stored;        /* of device memory, this one, where others find it? 0: no. */
-    struct suballoc search; /* device memory for who looks; see place/stored.h */
-    bool restores;          /* in some of what is pinned, pointers get their host values back */
+    uint64_t stored;        /* an address that a region has left where others find it, 0: none; see
+                             * place/stored.h, */
+    struct suballoc search; /* device memory for who looks for that, */
+    bool (*told)(struct work *work); /* and what sees to it, as `over` does, and after it */
+    bool restores; /* in some of what is pinned, pointers get their host values back */
 };
 
 /* How a work is waited for, and in which queue it is. */
