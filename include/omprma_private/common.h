@@ -33,10 +33,6 @@ OMPRMA_API omprma_status_t omprma_exchange_cost(int from, int to, omprma_exchang
  * Thread: any. Blocks: no. False also for a number that is no device's. */
 OMPRMA_API bool omprma_device_is_lost(int device);
 
-/* So many regions are done again because devices were lost: statistics say so. Thread: any. Blocks:
- * no. */
-OMPRMA_API void omprma_note_repeated(uint64_t regions);
-
 #ifdef __cplusplus
 }
 #endif

@@ -20,10 +20,11 @@ static bool is_worth(const struct recording *recording, int64_t ns)
     return ns > 0 && ns >= (recording->end_ns - recording->launch_ns) / WORTH;
 }
 
-/* Its data takes longer than its kernels, again and again. */
+/* Its data takes longer than its kernels, again and again. What has none moves what others keep. */
 static int64_t about_data(const struct recorded_region *region)
 {
-    bool is = region->count >= OFTEN && region->data_ns > region->kernel_ns;
+    bool is =
+        region->count >= OFTEN && region->data_ns > region->kernel_ns && region->kernel_ns > 0;
 
     return is ? region->data_ns : 0;
 }

@@ -127,6 +127,24 @@ void recording_count(struct recording *recording, const struct span *region)
         row->most_ns = ns;
 }
 
+/* ---- the critical path ---- */
+
+struct chain chain_grown(const struct chain *chain, enum chain_part part, int64_t begin_ns,
+                         int64_t end_ns)
+{
+    struct chain longer = *chain;
+
+    if (begin_ns < chain->end_ns)
+        begin_ns = chain->end_ns;
+    if (end_ns < begin_ns)
+        end_ns = begin_ns;
+    longer.ns[CHAIN_MESSAGES] += begin_ns - chain->end_ns;
+    longer.ns[part] += end_ns - begin_ns;
+    longer.kernels += part == CHAIN_KERNELS;
+    longer.end_ns = end_ns;
+    return longer;
+}
+
 /* ---- spans ---- */
 
 void recording_keep(struct recording *recording, const struct span *span)
@@ -157,4 +175,7 @@ void recording_close(struct recording *recording, int64_t now_ns)
     for (uint32_t i = 0; i < RECORDING_OPEN; i++)
         if (recording->open[i].number && recording->open[i].begin_ns)
             close_span(recording, &recording->open[i]);
+    if (recording->chain.end_ns)
+        recording->chain = chain_grown(&recording->chain, CHAIN_PROGRAM, recording->chain.end_ns,
+                                       recording->end_ns);
 }

@@ -41,6 +41,7 @@ struct span {
     uint32_t slot;               /* and where that is among the open ones, from 1; 0: none */
     uint32_t queue, device;      /* by number */
     int32_t with;                /* the other device of an exchange, else -1 */
+    uint32_t after;              /* of a wait: the number of the span that it was for; 0: none */
     uint32_t thread;             /* of the program, that has waited for the region; 0: none */
     uint32_t launches, pending;  /* of a region: kernels, and parts that are not over */
     uint32_t message;            /* bytes of the message that it closes; 0: none */
@@ -88,6 +89,23 @@ struct trace_clock {
     int64_t within_ns; /* so exact; -1: there was no answer */
 };
 
+/* What a chain of things, of which none could begin before the one in front of it was over, has
+ * taken up to a moment; see host/report/chains.h. That of the program's end is the critical path.
+ */
+enum chain_part { CHAIN_KERNELS, CHAIN_DATA, CHAIN_PROGRAM, CHAIN_MESSAGES, CHAIN_PARTS };
+
+struct chain {
+    int64_t end_ns; /* 0: there is none */
+    int64_t ns[CHAIN_PARTS];
+    uint64_t kernels;
+};
+
+/* What --placement has placed, as far as it has counted; see omprma_note_graph(). */
+struct recorded_graph {
+    uint64_t regions, longest; /* and how many of them depend on each other, one after the other */
+    uint64_t least_bytes; /* that had to move if each range stayed where it was written first */
+};
+
 struct recorded_device {
     uint32_t name, host; /* texts */
     struct trace_clock first, last;
@@ -114,7 +132,9 @@ struct recording {
     uint32_t spans; /* that have begun */
     uint64_t ended; /* that have come into the ring */
     uint64_t missed;
-    uint64_t repeated; /* regions, because devices were lost */
+    uint64_t repeated;  /* regions, because devices were lost */
+    struct chain chain; /* of what the program has waited for last */
+    struct recorded_graph graph;
     uint32_t rows;
     uint32_t details_bytes;
     struct recorded_region row[RECORDING_ROWS];
@@ -146,6 +166,10 @@ int64_t recording_median(const struct recorded_region *row);
 
 /* Puts what has ended into the ring. */
 void recording_keep(struct recording *recording, const struct span *span);
+
+/* Another link of a chain: from where it ends to `begin` there are only messages. */
+struct chain chain_grown(const struct chain *chain, enum chain_part part, int64_t begin_ns,
+                         int64_t end_ns);
 
 /* When the program has ended: what was open goes where it belongs. */
 void recording_close(struct recording *recording, int64_t now_ns);

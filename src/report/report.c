@@ -179,19 +179,51 @@ static void print_device(const struct recording *recording, int number, FILE *ou
         print_cell("received", "", &device->given, &table);
 }
 
+static void print_chain(const struct recording *recording, FILE *out)
+{
+    const struct chain *chain = &recording->chain;
+    uint64_t launches = 0;
+
+    for (int i = 0; i < recording->device_count; i++)
+        launches += recording->device[i].stats.launches;
+    if (chain->end_ns && launches)
+        fprintf(out,
+                "omprma: critical path: kernels %.3f s (%" PRIu64 " of %" PRIu64
+                "), data %.3f s, program %.3f s, messages %.3f s\n",
+                seconds(chain->ns[CHAIN_KERNELS]), chain->kernels, launches,
+                seconds(chain->ns[CHAIN_DATA]), seconds(chain->ns[CHAIN_PROGRAM]),
+                seconds(chain->ns[CHAIN_MESSAGES]));
+}
+
+static void print_graph(const struct recording *recording, FILE *out)
+{
+    const struct recorded_graph *graph = &recording->graph;
+
+    if (graph->regions)
+        fprintf(out,
+                "omprma: placed: %" PRIu64 " regions, of which at most %" PRIu64
+                " depend on each other one after the other\n",
+                graph->regions, graph->longest);
+}
+
 /* Each exchange once. */
 static void print_between(const struct recording *recording, FILE *out)
 {
     struct stats_cell all = {0};
-    char bytes[CELL_BYTES];
+    char bytes[CELL_BYTES], least[CELL_BYTES];
 
     for (int i = 0; i < recording->device_count; i++) {
         all.operations += recording->device[i].given.operations;
         all.bytes += recording->device[i].given.bytes;
     }
     if (all.operations)
-        fprintf(out, "omprma: between devices: %" PRIu64 " times, %s\n", all.operations,
+        fprintf(out, "omprma: between devices: %" PRIu64 " times, %s", all.operations,
                 units_bytes((double)all.bytes, bytes, sizeof(bytes)));
+    if (all.operations && recording->graph.regions)
+        fprintf(out, "; %s if each range stayed where a region wrote it first",
+                units_bytes((double)recording->graph.least_bytes, least, sizeof(least)));
+    if (all.operations)
+        fputc('\n', out);
 }
 
 static void print_lost(const struct recording *recording, FILE *out)
@@ -216,6 +248,8 @@ void report_print(const struct recording *recording, bool all, FILE *out)
     for (int i = 0; i < recording->device_count; i++)
         print_device(recording, i, out);
     print_between(recording, out);
+    print_graph(recording, out);
+    print_chain(recording, out);
     print_lost(recording, out);
     advice_print(recording, out);
     if (all)

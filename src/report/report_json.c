@@ -78,6 +78,23 @@ static void print_device(const struct recording *recording, int number, FILE *ou
     fprintf(out, "]}");
 }
 
+static void print_chain(const struct chain *chain, FILE *out)
+{
+    fprintf(out,
+            "\"critical_path\":{\"kernels_us\":%.3f,\"kernels\":%" PRIu64
+            ",\"data_us\":%.3f,\"program_us\":%.3f,\"messages_us\":%.3f},\n",
+            us(chain->ns[CHAIN_KERNELS]), chain->kernels, us(chain->ns[CHAIN_DATA]),
+            us(chain->ns[CHAIN_PROGRAM]), us(chain->ns[CHAIN_MESSAGES]));
+}
+
+static void print_graph(const struct recorded_graph *graph, FILE *out)
+{
+    fprintf(out,
+            "\"placed\":{\"regions\":%" PRIu64 ",\"longest_chain\":%" PRIu64
+            ",\"least_bytes\":%" PRIu64 "}",
+            graph->regions, graph->longest, graph->least_bytes);
+}
+
 void report_json(const struct recording *recording, FILE *out)
 {
     uint32_t count;
@@ -104,6 +121,9 @@ void report_json(const struct recording *recording, FILE *out)
         fprintf(out, "%s\n", i ? "," : "");
         print_device(recording, i, out);
     }
-    fprintf(out, "]}\n");
+    fputs("],\n", out);
+    print_chain(&recording->chain, out);
+    print_graph(&recording->graph, out);
+    fprintf(out, "}\n");
     free(regions);
 }

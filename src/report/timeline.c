@@ -175,7 +175,8 @@ omprma_status_t timeline_write(const struct recording *recording, const char *pa
     struct outfile out;
     omprma_status_t status = OMPRMA_OK;
 
-    if (!collect(&timeline) || !place_all(&timeline) || !timeline_count(&timeline))
+    if (!collect(&timeline) || !place_all(&timeline) || !timeline_count(&timeline) ||
+        !timeline_draw(&timeline))
         status = error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to write the trace");
     if (status == OMPRMA_OK)
         status = outfile_open(&out, what, path);
@@ -186,5 +187,6 @@ omprma_status_t timeline_write(const struct recording *recording, const char *pa
     free(timeline.slices);
     free(timeline.tracks);
     free(timeline.samples);
+    free(timeline.arrows);
     return status;
 }

@@ -4,7 +4,8 @@
  * page. The program has a track for each of its threads that has waited, and each device one for
  * each of its queues: regions, and inside of them their parts. What overlaps on a track without
  * lying in one another gets a further one. Beside them stand counters, of each device: operations,
- * bytes under way, memory in use.
+ * bytes under way, memory in use. Arrows lead from transfers between devices to who waited for
+ * them.
  *
  * Kernels, exchanges and copies that workers make stand as they ran there: workers tell when, and
  * their clocks are brought to this side's (by halves of round trips; within a host it is the same
@@ -44,6 +45,14 @@ struct track {
     int64_t ends[8];
 };
 
+/* One of the two ends of an arrow, for data that has come from another device. */
+struct arrow_end {
+    int64_t at_ns;
+    const struct slice *slice; /* in which it lies */
+    uint32_t number;           /* of the arrow */
+    bool is_head;
+};
+
 /* A value from a moment on. */
 struct sample {
     int64_t at_ns;
@@ -57,11 +66,15 @@ struct timeline {
     struct slice *slices;
     struct track *tracks;
     struct sample *samples;
-    uint32_t slice_count, track_count, sample_count;
+    struct arrow_end *arrows; /* in the order of their times */
+    uint32_t slice_count, track_count, sample_count, arrow_count;
 };
 
 /* See timeline_counters.c. False: no memory. */
 bool timeline_count(struct timeline *timeline);
+
+/* See timeline_arrows.c. False: no memory. */
+bool timeline_draw(struct timeline *timeline);
 
 /* See timeline_file.c. */
 void timeline_print(const struct timeline *timeline, FILE *file);

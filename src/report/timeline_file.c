@@ -207,6 +207,41 @@ static void print_sample(const struct timeline *timeline, const struct sample *s
     fprintf(file, ",\"args\":{\"value\":%llu}}", (unsigned long long)sample->value);
 }
 
+static void print_arrow(const struct timeline *timeline, const struct arrow_end *end, FILE *file)
+{
+    const struct slice *slice = end->slice;
+
+    fprintf(file,
+            ",\n{\"name\":\"data\",\"cat\":\"data\",\"ph\":\"%s\",\"id\":%u,\"pid\":%d,\"tid\":%u",
+            end->is_head ? "f\",\"bp\":\"e" : "s", end->number,
+            process_of((int)slice->span->device), thread_of(timeline, slice->track));
+    print_us(file, "ts", since(timeline, end->at_ns));
+    fputc('}', file);
+}
+
+/* What has a moment only: counters and ends of arrows, up to this one. */
+struct moments {
+    uint32_t sample, arrow;
+};
+
+static void print_moments(const struct timeline *timeline, struct moments *done, int64_t up_to_ns,
+                          FILE *file)
+{
+    for (;;) {
+        const struct sample *sample =
+            done->sample < timeline->sample_count ? &timeline->samples[done->sample] : NULL;
+        const struct arrow_end *end =
+            done->arrow < timeline->arrow_count ? &timeline->arrows[done->arrow] : NULL;
+
+        if (sample && sample->at_ns <= up_to_ns && (!end || sample->at_ns <= end->at_ns))
+            print_sample(timeline, &timeline->samples[done->sample++], file);
+        else if (end && end->at_ns <= up_to_ns)
+            print_arrow(timeline, &timeline->arrows[done->arrow++], file);
+        else
+            return;
+    }
+}
+
 /* ---- all ---- */
 
 static void print_other(const struct timeline *timeline, FILE *file)
@@ -236,7 +271,7 @@ static void print_other(const struct timeline *timeline, FILE *file)
 
 void timeline_print(const struct timeline *timeline, FILE *file)
 {
-    uint32_t sample = 0;
+    struct moments done = {0, 0};
 
     fprintf(file, "{\"displayTimeUnit\":\"ns\",");
     print_other(timeline, file);
@@ -247,13 +282,9 @@ void timeline_print(const struct timeline *timeline, FILE *file)
     for (uint32_t i = 1; i <= timeline->track_count; i++)
         print_track(timeline, i, file);
     for (uint32_t i = 0; i < timeline->slice_count; i++) {
-        for (; sample < timeline->sample_count &&
-               timeline->samples[sample].at_ns <= timeline->slices[i].begin_ns;
-             sample++)
-            print_sample(timeline, &timeline->samples[sample], file);
+        print_moments(timeline, &done, timeline->slices[i].begin_ns, file);
         print_slice(timeline, &timeline->slices[i], file);
     }
-    for (; sample < timeline->sample_count; sample++)
-        print_sample(timeline, &timeline->samples[sample], file);
+    print_moments(timeline, &done, INT64_MAX, file);
     fprintf(file, "\n]}\n");
 }

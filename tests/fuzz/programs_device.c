@@ -288,11 +288,6 @@ omprma_status_t omprma_memory_join(const int *devices, int count)
     return error_set(OMPRMA_ERR_ARGUMENT, "no other device");
 }
 
-void omprma_note_repeated(uint64_t regions)
-{
-    (void)regions;
-}
-
 bool omprma_device_is_lost(int device)
 {
     (void)device;

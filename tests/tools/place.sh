@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Where workers run: what programs are bound to, what is shown and refused, which hosts are taken.
+# Where workers run: what programs are bound to, what is shown and refused, which hosts are taken; whether they can serve
+# one device.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
 INFO=$BUILD_DIR/bin/omprma-info
@@ -167,4 +168,14 @@ check 'the number is the user'"'s" "$(OMP_NUM_THREADS=3 real -n 2 1 1 1 | sort -
 check 'one that was bound before' \
     "$(taskset -c "${two[1]}" "$RUN" --llvm "$llvm/lib" -n 1 "$folder/cpus" 0 2>&1)" \
     "0: 1 1 1 1 on ${two[1]}"
+
+# ---- one device on all workers
+
+export OMPRMA_MEMORY=256M
+out=$(timeout -k 5 60 "$INFO" -n 2 --placement auto 2>"$folder/err")
+check 'placed: shown' "$? $(grep -c '^placement auto: .* its regions run on 2 workers' <<<"$out")" '0 1'
+check 'placed: as JSON' "$(timeout -k 5 60 "$INFO" -n 2 --placement named --json 2>"$folder/err" |
+    jq -r '.placement | "\(.kind) \(.workers) \(.can_be)"')" 'named 2 true'
+out=$(timeout -k 5 60 "$INFO" -n 1 --devices-per-worker 2 --placement auto 2>&1)
+check 'placed: refused' "$? $(grep -c 'where an address is there once' <<<"$out")" '1 1'
 finish

@@ -14,7 +14,7 @@ def torn: reduce .[] as $span ({ends: [], torn: []};
 | ([$all[] | select(.name == "process_name") | {"\(.pid)": .args.name}] | add // {}) as $processes
 | ([$spans[] | select(.cat == "region") | {key: "\(.args.region)", value: .}] | from_entries) as $regions
 | (if ($spans | length) == 0 then "no spans" else empty end),
-  ($all[] | select((.ph | IN("X", "C", "M")) | not) | "an event of phase \(.ph)"),
+  ($all[] | select((.ph | IN("X", "C", "M", "s", "f")) | not) | "an event of phase \(.ph)"),
   ($timed | [.[].ts | ns] | if . == sort then empty else "times go backwards" end),
   ($timed[] | select(.ts < 0 or (.dur // 0) < 0) | "a time below 0: \(.)"),
   ($timed[] | select($processes["\(.pid)"] == null or (.ph == "X" and $tracks[track] == null))
@@ -29,4 +29,9 @@ def torn: reduce .[] as $span ({ends: [], torn: []};
     | . as $part | $regions["\(.args.region)"]
     | select((.ts | ns) > ($part.ts | ns) or past < ($part | past)) | "a part beside its region: \($part)"),
   ([$timed[] | select(.ph == "C")] | group_by(.pid, .name)[]
-    | select(.[-1].name != "memory in use" and .[-1].args.value != 0) | "a counter that does not end at 0: \(.[-1])")
+    | select(.[-1].name != "memory in use" and .[-1].args.value != 0) | "a counter that does not end at 0: \(.[-1])"),
+  ([$timed[] | select(.ph | IN("s", "f"))] | group_by(.id)[]
+    | select(length != 2 or .[0].ph != "s" or .[1].ph != "f" or .[0].pid == .[1].pid) | "half an arrow: \(.)"),
+  ([$timed[] | select(.ph | IN("s", "f"))][] | . as $tip
+    | select(any($spans[]; track == ($tip | track) and (.ts | ns) <= ($tip.ts | ns) and ($tip.ts | ns) <= past) | not)
+    | "an end of an arrow in no span: \(.)")

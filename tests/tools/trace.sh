@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# --trace on a program with several devices, under both OpenMP runtimes: the file is sound, names the
-# source lines of regions and kernels, and their files where the program knows them, and kernels
+# --trace on a program with several devices, under both OpenMP runtimes, and on one whose regions are placed: the file is
+# sound, names the source lines of regions and kernels, and their files where the program knows them, and kernels
 # stand where their worker ran them, also where that has another clock.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
@@ -101,6 +101,49 @@ check 'what was run' "$(jq -r '.otherData | [.program, .devices, .hosts] | join(
     "$folder/traced 2 $(hostname)"
 check 'counters' "$(events 'select(.ph == "C").name' | sed 's/ \(bytes\|memory\|operations\)/\n\1/g' | sort -u | sed 's/ *$//' | paste -sd,)" \
     'bytes under way,memory in use,operations'
+
+# One device on two workers: what is read on one of them and was written on the other has an arrow. Statistics say
+# that eight regions were followed by eight, and what had to move.
+cat >"$folder/placed.c" <<'C'
+#include <stdio.h>
+#include <unistd.h>
+enum { PARTS = 8, N = 10000 };
+static double part[PARTS][N], sums[PARTS][8];
+int main(void)
+{
+    double all = 0;
+    for (int i = 0; i < PARTS; i++) {
+        double *own = part[i];
+#pragma omp target enter data map(to : own[0 : N])
+    }
+    for (int i = 0; i < PARTS; i++) {
+        double *own = part[i];
+#pragma omp target nowait depend(out : own[0]) map(tofrom : own[0 : N])
+        {
+            usleep(50000);
+            own[i] = i;
+        }
+    }
+    for (int i = 0; i < PARTS; i++) {
+        double *sum = sums[i], *own = part[i], *last = part[(i + PARTS - 1) % PARTS];
+#pragma omp target nowait depend(in : last[0], own[0]) map(from : sum[0 : 1]) map(to : last[0 : N], own[0 : N])
+        *sum = last[(i + PARTS - 1) % PARTS] + own[i];
+    }
+#pragma omp taskwait
+    for (int i = 0; i < PARTS; i++)
+        all += sums[i][0];
+    printf("%g\n", all);
+    return 0;
+}
+C
+"$llvm/bin/clang" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
+    -Wl,-rpath,"$llvm/lib" "$folder/placed.c" -o "$folder/placed" || exit 1
+OMPRMA_MEMORY=256M timeout -k 5 100 "$RUN" -n 2 --placement auto --stats --trace "$folder/trace.json" "$folder/placed" >"$folder/out" 2>&1
+check 'placed: status' "$?" 0
+check 'placed: result' "$(grep -c '^56$' "$folder/out")" 1
+check 'placed: sound' "$(jq -r -f "$SOURCE_DIR/tests/tools/trace.jq" "$folder/trace.json" 2>&1)" ''
+check 'placed: arrows' "$(jq '[.traceEvents[] | select(.ph == "s")] | length >= 1 and length <= 16' "$folder/trace.json")" true
+check 'placed: statistics' "$(grep -cE '^omprma: (placed: 16 regions, of which at most 2 |between devices: .* if each range |critical path: kernels 0\.[0-9]+ s \([0-9]+ of 16\), data)' "$folder/out")" 3
 
 out=$("$RUN" --trace /no/folder/x "$folder/traced" 2>&1)
 check 'a file that cannot be made' "$? $out" \

@@ -23,6 +23,7 @@
 #include "control/module.h"
 #include "host/report/describe.h"
 #include "tools/info/doctor.h"
+#include "tools/info/placed.h"
 #include "tools/info/settings.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/llvm.h"
@@ -290,7 +291,7 @@ static void add_paths(cJSON *root)
     runtime_costs(add_cost, cJSON_AddArrayToObject(root, "costs"));
 }
 
-static int print_json(const struct transport *transport)
+static int print_json(const struct config *config, const struct transport *transport)
 {
     char mpi[ERROR_TEXT_BYTES];
     cJSON *root = cJSON_CreateObject(), *devices = cJSON_AddArrayToObject(root, "devices");
@@ -323,6 +324,7 @@ static int print_json(const struct transport *transport)
         cJSON_AddStringToObject(one, "model", info.model);
         cJSON_AddItemToArray(devices, one);
     }
+    placed_add(config, root);
     char *text = cJSON_Print(root);
     if (text)
         puts(text);
@@ -352,7 +354,7 @@ static int show(const char *what)
     if (topology) {
         runtime_draw(stdout);
     } else if (json) {
-        status = print_json(&transport);
+        status = print_json(&config, &transport);
     } else {
         print_paths();
         print_versions();
@@ -362,6 +364,8 @@ static int show(const char *what)
     transport_clear(&transport);
     if (status == 0 && !json && !topology)
         runtime_describe(stdout);
+    if (status == 0 && !json && !topology && !placed_print(&config))
+        status = 1;
     omprma_finalize();
     return status;
 }

@@ -89,11 +89,3 @@ bool omprma_device_is_lost(int number)
     runtime_unlock(device->runtime);
     return !alive;
 }
-
-void omprma_note_repeated(uint64_t regions)
-{
-    struct runtime *runtime;
-
-    if (runtime_require(&runtime) == OMPRMA_OK)
-        atomic_fetch_add_explicit(&runtime->repeated, regions, memory_order_relaxed);
-}

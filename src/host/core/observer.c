@@ -66,6 +66,11 @@ void observers_waited(struct observer *observers, struct omprma_queue *queue,
     TELL(observers, waited, queue, wait)
 }
 
+void observers_rests(struct observer *observers, bool begins)
+{
+    TELL(observers, rests, begins)
+}
+
 void observers_idle(struct observer *observers, struct omprma_queue *queue)
 {
     TELL(observers, idle, queue)

@@ -9,10 +9,11 @@
  * - sent: of the last command of a message, which leaves now.
  * - issued: it was handed to the worker or to a path.
  * - ran: a worker tells when it ran a command.
- * - ended: it is over and has left its queue; operation->failure says how.
+ * - ended: it is over and has left its queue; operation->failure says how. One that has waited has
+ *   its target still.
  *
  * Events of a queue: somebody waits for it, has waited, and knows that it is idle. Data that was
- * carried has an event of its own.
+ * carried has an event of its own, and so has a thread that waits for anything that is under way.
  *
  * Thread: with runtime->lock held. An observer may remove itself while it is told something. It
  * must not touch queues.
@@ -59,6 +60,8 @@ struct observer {
                   struct observed_wait *wait);
     void (*waited)(struct observer *observer, struct omprma_queue *queue,
                    const struct observed_wait *wait);
+    /* A thread waits for anything that is under way, or does no more. */
+    void (*rests)(struct observer *observer, bool begins);
     /* Somebody knows now that the queue is idle. */
     void (*idle)(struct observer *observer, struct omprma_queue *queue);
     void (*carried)(struct observer *observer, const struct carried *carried);
@@ -69,6 +72,7 @@ struct observed_queue {
     uint32_t region; /* the recording's span of the region that it is in; 0: none */
     uint32_t number; /* which region that is */
     bool launched;   /* it has a launch */
+    uint32_t ended;  /* number of the span that has ended last; 0: none */
 };
 
 /* Registers one; it is not registered yet. Takes it out; nothing happens if it is not in. */
@@ -86,6 +90,7 @@ void observers_waits(struct observer *observers, struct omprma_queue *queue,
                      struct observed_wait *wait);
 void observers_waited(struct observer *observers, struct omprma_queue *queue,
                       const struct observed_wait *wait);
+void observers_rests(struct observer *observers, bool begins);
 void observers_idle(struct observer *observers, struct omprma_queue *queue);
 void observers_carried(struct observer *observers, const struct carried *carried);
 
@@ -112,6 +117,12 @@ static inline void observe_ended(struct observer *observers, struct operation *o
 {
     if (observers)
         observers_ended(observers, operation);
+}
+
+static inline void observe_rests(struct observer *observers, bool begins)
+{
+    if (observers)
+        observers_rests(observers, begins);
 }
 
 static inline void observe_idle(struct observer *observers, struct omprma_queue *queue)

@@ -295,13 +295,18 @@ static void wait_for_driver(struct runtime *runtime, struct waiter *self)
 void progress_wait(struct runtime *runtime, bool (*done)(const void *), const void *data)
 {
     struct waiter self = {.done = done, .data = data};
+    bool waits = !done(data);
 
+    if (waits)
+        observe_rests(runtime->observers, true);
     while (!done(data)) {
         if (runtime->driven && !pthread_equal(runtime->driver, pthread_self()))
             wait_for_driver(runtime, &self);
         else
             drive(runtime, done, data);
     }
+    if (waits)
+        observe_rests(runtime->observers, false);
     if (!runtime->driven)
         wake_heir(runtime);
 }

@@ -154,8 +154,11 @@ struct runtime {
     struct adapt_watch watch;
     struct adapt_kind *kinds;
     _Atomic uint64_t repeated; /* regions that were done again after losses */
-    int64_t parted_ns;         /* when a waiting thread last moved away from a worker */
-    uint32_t next_tag;         /* of two-sided transfers */
+    struct {                   /* what was placed, see omprma_note_graph() */
+        _Atomic uint64_t regions, longest, least_bytes;
+    } graph;
+    int64_t parted_ns; /* when a waiting thread last moved away from a worker */
+    uint32_t next_tag; /* of two-sided transfers */
 
     struct background background;
     struct copier copier;

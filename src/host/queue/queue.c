@@ -239,8 +239,6 @@ static void release(struct operation *operation)
         queue->transfers -=
             operation->state == OPERATION_ISSUED && !operation_has_command(operation);
         free(operation->move.copy);
-    } else if (operation->kind == OPERATION_WAIT) {
-        operation_drop(pool_of(queue), operation->wait.target);
     }
     parts_release(queue, operation->parts);
     operation->parts = NULL;
@@ -302,6 +300,8 @@ void queue_end_operation(struct operation *operation, struct failure *failure)
     queue->device->runtime->moves++;
     release(operation);
     note_end(operation);
+    if (operation->kind == OPERATION_WAIT)
+        operation_drop(pool_of(queue), operation->wait.target);
     operation->state = OPERATION_ENDED;
     let_partner_go(operation);
     release_waiters(operation);

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "control/direct/local_rank.h"
 #include "host/core/device.h"
+#include "host/report/chains.h"
 #include "host/report/details.h"
 #include "host/report/record_events.h"
 #include "report/report.h"
@@ -147,6 +148,7 @@ omprma_status_t record_open(struct runtime *runtime, struct recording *shared)
         prepare_ring(recorder->names.recording);
     recorder->names.recording->begun = 1;
     record_resume(runtime);
+    recorder->chains = chains_open(runtime, recorder->names.recording);
     return OMPRMA_OK;
 }
 
@@ -169,6 +171,10 @@ void record_losses(struct runtime *runtime)
     for (int i = 0; i < runtime->device_count; i++)
         recording->device[i].lost = !device_is_well(runtime->devices[i]);
     recording->repeated = atomic_load_explicit(&runtime->repeated, memory_order_relaxed);
+    recording->graph = (struct recorded_graph){
+        .regions = atomic_load_explicit(&runtime->graph.regions, memory_order_relaxed),
+        .longest = atomic_load_explicit(&runtime->graph.longest, memory_order_relaxed),
+        .least_bytes = atomic_load_explicit(&runtime->graph.least_bytes, memory_order_relaxed)};
 }
 
 void record_close(struct runtime *runtime)
@@ -178,6 +184,7 @@ void record_close(struct runtime *runtime)
     if (!recorder)
         return;
     record_pause(runtime);
+    chains_close(runtime, recorder->chains);
     details_add(runtime, recorder->names.recording);
     recorder->names.recording->end_ns = clock_ns();
     report_own(recorder, &runtime->config);

@@ -38,8 +38,8 @@ void record_clock(struct runtime *runtime, int rank, const struct trace_clock *c
 void record_pause(struct runtime *runtime);
 void record_resume(struct runtime *runtime);
 
-/* Notes which devices are lost, and how many regions were done again. Comes before workers are told
- * to go: then all are lost. */
+/* Notes which devices are lost, and what faces have counted (omprma_private/notes.h). Comes before
+ * workers are told to go: then all are lost. */
 void record_losses(struct runtime *runtime);
 
 /* Stops recording. Without omprma-run, reports; omprma-run does else. */

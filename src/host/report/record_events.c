@@ -86,7 +86,7 @@ static void leave_region(struct recorder *recorder, struct omprma_queue *queue)
         recording_count(recorder->names.recording, region);
         close_span(recorder, queue->observed.region);
     }
-    queue->observed = (struct observed_queue){0};
+    queue->observed = (struct observed_queue){.ended = queue->observed.ended};
 }
 
 static uint64_t memory_in_use(const struct device *device)
@@ -257,6 +257,7 @@ static void begin_span(struct recorder *recorder, const struct operation *operat
 static void end_part(struct recorder *recorder, struct operation *operation)
 {
     struct span *region = find_region(recorder, operation->region, operation->region_number);
+    struct span *span;
 
     if (region) {
         region->end_ns = recorder->ended_ns;
@@ -266,8 +267,13 @@ static void end_part(struct recorder *recorder, struct operation *operation)
     operation->region = 0;
     if (!operation->span)
         return;
-    span_at(recorder, operation->span)->end_ns = recorder->ended_ns;
-    span_at(recorder, operation->span)->failed = operation->failure;
+    span = span_at(recorder, operation->span);
+    span->end_ns = recorder->ended_ns;
+    span->failed = operation->failure;
+    if (operation->kind == OPERATION_WAIT)
+        span->after = operation->wait.target->queue->observed.ended;
+    else
+        operation->queue->observed.ended = span->number;
     close_span(recorder, operation->span);
     operation->span = 0;
 }

@@ -14,7 +14,8 @@
 struct recorder {
     struct observer observer; /* the first member */
     struct recorded_names names;
-    int64_t ended_ns; /* when something ended last */
+    struct chains *chains; /* NULL: there was no memory */
+    int64_t ended_ns;      /* when something ended last */
     uint32_t free_count;
     uint32_t free[RECORDING_OPEN]; /* slots of open spans */
 };

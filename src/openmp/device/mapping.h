@@ -51,6 +51,13 @@ struct dealt {
     uint64_t deal, used_by, written_by;
 };
 
+/* How a range lies in the graph of regions (place/graph.h): how many regions there are in the
+ * longest chain that ends with its writer, and in that which ends with any of its users; the site
+ * where it was written first, 0: it was not; and which sites had to have its value. */
+struct vertex {
+    uint64_t written, read, seat, had;
+};
+
 struct mapped {
     uintptr_t begin, end;  /* host range */
     uint64_t number;       /* never the same again in its table; 0: it was taken out */
@@ -66,8 +73,9 @@ struct mapped {
     int lost_with;         /* the site, + 1, while nothing was said of the loss; 0: it was */
     struct dealt dealt;    /* where there are several sites, */
     uint64_t home;         /* and which one a region wrote it on last; 0: none has */
-    uint64_t used_by;      /* number of the last work that has noted a use of it, or of the last */
-    size_t use;            /* plan that has it (place/lineage.h), and which one that is */
+    struct vertex vertex;
+    uint64_t used_by;       /* number of the last work that has noted a use of it, or of the last */
+    size_t use;             /* plan that has it (place/lineage.h), and which one that is */
     struct suballoc memory; /* its own; none: the table's owner has not allocated it */
     uint64_t references, holds;
     uint64_t ways; /* counts references that only pass through pointers in this range (see way.c),

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <omprma_private/common.h>
+#include <omprma_private/notes.h>
 
 #include "openmp/device/devices.h"
 #include "openmp/device/info.h"

@@ -17,6 +17,7 @@
 #include "openmp/place/addressed.h"
 #include "openmp/place/copies.h"
 #include "openmp/place/deal.h"
+#include "openmp/place/graph.h"
 #include "openmp/place/lineage.h"
 #include "openmp/place/price.h"
 #include "openmp/place/recompute.h"
@@ -401,6 +402,7 @@ static void range_deal(const struct work *work, struct mapped *mapped)
 {
     if (mapped->made_by != work->number)
         return;
+    graph_enter(work, mapped);
     mapped->home = work->computes ? site_bit(work->site) : 0;
     if (work->computes)
         mapped->dealt = (struct dealt){.deal = 0};
@@ -419,6 +421,8 @@ bool placement_pin(struct work *work, const struct placed *placed)
     if (work->device->space->sites == 1)
         return true;
     bool right = variables_note(work);
+    if (placed->kind == CONSTRUCT_REGION)
+        graph_note(work);
     if (placed->kind == CONSTRUCT_REGION && losses_matter() && right && !work->over)
         region_note(work, placed);
     for (const struct pinned *each = work->pinned; each; each = each->next)

@@ -7,7 +7,7 @@
  */
 #include "openmp/place/recompute.h"
 
-#include <omprma_private/common.h>
+#include <omprma_private/notes.h>
 
 #include "openmp/device/losses.h"
 #include "openmp/device/remains.h"

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <omprma_private/notes.h>
+
 #include "base/clock.h"
 #include "face/gate.h"
 #include "openmp/abi/exports.h"
@@ -301,7 +303,7 @@ static void help_pause(const struct awaited *awaited, int64_t waited_ns)
     nanosleep(&(struct timespec){.tv_nsec = length}, NULL);
 }
 
-static void help(const struct awaited *awaited)
+static void help_until_over(const struct awaited *awaited)
 {
     int64_t last = clock_ns(), now = last;
     while (!is_over(awaited) && !gate_closed()) {
@@ -313,6 +315,15 @@ static void help(const struct awaited *awaited)
         else
             help_pause(awaited, now - last);
         now = clock_ns();
+    }
+}
+
+static void help(const struct awaited *awaited)
+{
+    if (!is_over(awaited)) {
+        omprma_note_wait(true);
+        help_until_over(awaited);
+        omprma_note_wait(false);
     }
     gate_hold(); /* libomp ends, too: nobody goes on to it */
 }

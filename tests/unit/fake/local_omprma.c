@@ -141,11 +141,6 @@ omprma_status_t omprma_memory_join(const int *devices, int count)
 /* For tests: bits of devices that are lost. */
 unsigned local_omprma_lost;
 
-void omprma_note_repeated(uint64_t regions)
-{
-    (void)regions;
-}
-
 bool omprma_device_is_lost(int device)
 {
     return local_omprma_lost >> device & 1;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* no_unwaited.h: the calls of omprma_private/memory.h, unwaited.h, owner.h, say.h, share.h,
- * times.h and uid.h, for stand-ins of libomprma without workers. */
+/* no_unwaited.h: the calls of omprma_private/memory.h, unwaited.h, notes.h, owner.h, say.h,
+ * share.h, times.h and uid.h, for stand-ins of libomprma without workers. */
 #ifndef OMPRMA_TESTS_NO_UNWAITED_H
 #define OMPRMA_TESTS_NO_UNWAITED_H
 
 #include <stdio.h>
 
 #include <omprma_private/memory.h>
+#include <omprma_private/notes.h>
 #include <omprma_private/owner.h>
 #include <omprma_private/say.h>
 #include <omprma_private/share.h>
@@ -30,6 +31,26 @@ bool omprma_wait_until(bool (*done)(const void *data), const void *data)
 {
     (void)done, (void)data;
     return false;
+}
+
+void omprma_note_repeated(uint64_t regions)
+{
+    (void)regions;
+}
+
+/* For tests: what was noted last. */
+uint64_t noted_graph[3];
+
+void omprma_note_graph(uint64_t regions, uint64_t longest, uint64_t least_bytes)
+{
+    noted_graph[0] = regions;
+    noted_graph[1] = longest;
+    noted_graph[2] = least_bytes;
+}
+
+void omprma_note_wait(bool begins)
+{
+    (void)begins;
 }
 
 void omprma_look_again(void)

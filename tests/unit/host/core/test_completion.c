@@ -94,7 +94,7 @@ TEST(they_tell_how_it_ended)
     core_end();
 }
 
-struct chain {
+struct links {
     omprma_queue_t *queue;
     omprma_addr_t there;
     int left;
@@ -104,7 +104,7 @@ struct chain {
 /* A callback that starts the next step. */
 static void next_step(void *data, omprma_status_t status)
 {
-    struct chain *chain = data;
+    struct links *chain = data;
 
     assert_int_equal(status, OMPRMA_OK);
     if (chain->left-- == 0) {
@@ -118,7 +118,7 @@ static void next_step(void *data, omprma_status_t status)
 TEST(they_may_go_on)
 {
     uint64_t count = 0;
-    struct chain chain = {.left = ROUNDS};
+    struct links chain = {.left = ROUNDS};
     bool done;
 
     start(1);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_timeline.c: the file of --trace: tests/tools/trace.jq finds nothing wrong, and all is there.
- * Covers: timeline.c timeline_counters.c timeline_file.c record.c record_events.c
- * recorded_names.c clocks.c regions.c */
+ * Covers: timeline.c timeline_arrows.c timeline_counters.c timeline_file.c record.c record_events.c
+ * recorded_names.c clocks.c regions.c notes.c */
 #include "tests/unit/test.h"
 #include <stdio.h>
 #include <unistd.h>
+
+#include <omprma_private/notes.h>
 
 #include "host/device/kernel_names.h"
 #include "tests/unit/core_fixture.h"
@@ -136,6 +138,11 @@ TEST(tell_of_all_devices_and_queues)
             }
     }
     assert_int_equal(notes, ROUNDS);
+    omprma_note_wait(true);
+    omprma_note_wait(false);
+    omprma_note_repeated(2);
+    omprma_note_repeated(1);
+    omprma_note_graph(5, 4, 100);
     assert_all(data[2][2], BYTES, 1 + ROUNDS);
     omprma_event_destroy(event);
     for (int d = 0; d < DEVICES; d++)
@@ -155,6 +162,9 @@ TEST(tell_of_all_devices_and_queues)
               "exchange 4 retrieve 51 submit 48\n");
     assert_jq("'[.traceEvents[] | select(.name == \"exchange\") | .args.with] | unique[]'", "0\n");
     assert_jq_of(numbers, "'[.devices[].received] | join(\" \")'", "4 0 0 0\n");
+    assert_jq_of(numbers, "'\"\\(.repeated) \\(.placed | tojson)\"'",
+                 "3 {\"regions\":5,\"longest_chain\":4,\"least_bytes\":100}\n");
+    assert_jq_of(numbers, "'.critical_path | .kernels > 0 and .kernels_us > 0'", "true\n");
     unlink(numbers);
     assert_jq("'[.traceEvents[] | select(.name == \"submit\") | .args.bytes] | add'", "6291584\n");
     assert_jq("'[.traceEvents[] | select(.cat == \"host\") | .name] | unique[]'",
@@ -166,6 +176,39 @@ TEST(tell_of_all_devices_and_queues)
     assert_jq(
         "'[.traceEvents[] | select(.name == \"bytes under way\") | .args.value] | max >= 65536'",
         "true\n");
+}
+
+/* From the exchange to who waits for it, and none to who waits for a kernel. */
+TEST(arrows_where_data_comes_from)
+{
+    omprma_queue_t *queue[2];
+    omprma_addr_t there[2];
+    omprma_event_t *event;
+
+    start(&(struct core_options){.workers = 2});
+    event = core_event();
+    for (int d = 0; d < 2; d++) {
+        queue[d] = core_queue(d);
+        there[d] = core_alloc(d, BYTES);
+    }
+    for (int way = 0; way < 2; way++) {
+        core_hold(0);
+        assert_ok(launch(queue[0], KERNEL(kernel_nap), 1, 0, 0));
+        if (way == 0)
+            assert_ok(omprma_exchange(queue[0], there[0], 1, there[1], BYTES));
+        assert_ok(omprma_event_record(event, queue[0]));
+        assert_ok(omprma_event_wait(event, queue[1]));
+        assert_ok(launch(queue[1], KERNEL(kernel_nap), 1, 0, 0));
+        core_release(0);
+        for (int d = 0; d < 2; d++)
+            assert_ok(omprma_queue_synchronize(queue[d]));
+    }
+    omprma_event_destroy(event);
+    core_stop();
+    assert_sound();
+    assert_jq("'[.traceEvents[] | select(.ph == \"s\" or .ph == \"f\") | \"\\(.ph)\\(.pid)\"] "
+              "| join(\" \")'",
+              "s2 f3\n");
 }
 
 /* A queue that nobody synchronizes: a region ends where it is idle behind a launch. */
