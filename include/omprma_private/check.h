@@ -19,6 +19,10 @@ extern "C" {
 /* Whether OMPRMA_CHECK=full. False before omprma_init(). */
 OMPRMA_API bool omprma_check_wanted(void);
 
+/* A finding of the face's own, unless there was one about `what` and `which` before. `text` is the
+ * line, without an end. */
+OMPRMA_API void omprma_check_found(uint64_t what, uint64_t which, const char *text);
+
 /*
  * Where in the program's source the calling thread's next omprma_alloc() or omprma_free() comes
  * from, "a.c:12", and for which variable (each may be NULL: not known). Without it, findings name

@@ -29,7 +29,9 @@ enum omprma_variables_demand {
     /* The address of records and their bytes: writes them, and they are the common value. */
     OMPRMA_VARIABLES_WRITE,
     /* The address of a search: looks in its places, which need not be variables, for an address. */
-    OMPRMA_VARIABLES_SEARCH
+    OMPRMA_VARIABLES_SEARCH,
+    /* The address of sums, and 1 when they were made before: makes them, or compares. */
+    OMPRMA_VARIABLES_SUM
 };
 
 typedef struct {
@@ -66,6 +68,17 @@ typedef struct {
     uint64_t low, high, count;
     uint64_t found; /* the first one; 0: there is none */
 } omprma_variables_search_t;
+
+/* A place, which need not be one of variables, and a sum of what it holds. */
+typedef struct {
+    uint64_t at, bytes, sum;
+} omprma_variables_sum_t;
+
+/* Heads a list of sums. */
+typedef struct {
+    uint64_t count;
+    uint64_t changed; /* the first one that is another one now, from 1; 0: none is */
+} omprma_variables_sums_t;
 
 /* Of a record's masks. */
 static inline uint64_t omprma_variables_masks(uint64_t words)

@@ -177,6 +177,7 @@ tests/tools/inherited.sh inherited.c streams.c
 tests/tools/inside.sh worker/wrap.c launch/wrap.c
 tests/tools/numbers.sh environment.c policy.c image/choice.c device/owner.c calls/owner.c uid.c
 tests/tools/lost_placed.sh task/theirs.c recompute.c
+tests/tools/promised.sh promised.c
 tests/tools/on_loss.sh site/loss.c spare.c
 tests/tools/passed_on.sh preload.c runtime_folder.c llvm.c
 tests/tools/perf.sh tools/perf/ mpi/bench.c worker/bench.c

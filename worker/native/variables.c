@@ -286,12 +286,43 @@ static void search_all(omprma_variables_search_t *search)
         search->found = place_search(search, &places[i]);
 }
 
+/* ---- sums of memory that is only read -------------------------------------------------------- */
+
+static uint64_t sum_of(const omprma_variables_sum_t *place)
+{
+    const char *at = (const char *)(uintptr_t)place->at, *end = at + place->bytes;
+    uint64_t sum = place->bytes, word;
+    for (; at < end; at += sizeof(word)) {
+        size_t bytes = (size_t)(end - at) < sizeof(word) ? (size_t)(end - at) : sizeof(word);
+        word = 0;
+        memcpy(&word, at, bytes);
+        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 29;
+    }
+    return sum;
+}
+
+static void sum_all(omprma_variables_sums_t *sums, bool again)
+{
+    omprma_variables_sum_t *list = (void *)(sums + 1);
+    sums->changed = 0;
+    for (uint64_t i = 0; i < sums->count && !sums->changed; i++) {
+        uint64_t sum = sum_of(&list[i]);
+        sums->changed = again && sum != list[i].sum ? i + 1 : 0;
+        list[i].sum = sum;
+    }
+}
+
 void variables_serve(uint64_t demand, uint64_t at, uint64_t words, uint64_t more)
 {
     void *there = (void *)(uintptr_t)at;
     omprma_variables_log_t *log = there;
     if (demand == OMPRMA_VARIABLES_SEARCH) {
         search_all(there);
+        return;
+    }
+    if (demand == OMPRMA_VARIABLES_SUM) {
+        sum_all(there, words != 0);
         return;
     }
     pthread_mutex_lock(&watch.lock);

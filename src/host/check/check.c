@@ -49,6 +49,11 @@ bool omprma_check_wanted(void)
     return runtime && runtime->config.check == CHECK_FULL;
 }
 
+void omprma_check_found(uint64_t what, uint64_t which, const char *text)
+{
+    findings_add(FINDING_TOLD, what, which, "%s", text);
+}
+
 void omprma_check_begins(const omprma_addr_t *begins, const char *const *names, size_t count)
 {
     begins_note.begins = begins;

@@ -17,7 +17,8 @@ enum finding {
     FINDING_LATE,      /* to one that was freed */
     FINDING_FREED,     /* an argument points to freed memory, */
     FINDING_ELSEWHERE, /* to memory of another device */
-    FINDING_LEAK
+    FINDING_LEAK,
+    FINDING_TOLD /* by a face */
 };
 
 /* From now on the process's exit status is noted. */

@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/kernel_name.h"
+#include "base/log.h"
 #include "base/units.h"
 #include "host/check/check.h"
 #include "host/check/findings.h"
@@ -66,6 +68,13 @@ omprma_status_t redzones_open(struct runtime *runtime)
     if (runtime->config.check != CHECK_FULL)
         return OMPRMA_OK;
     findings_open();
+    if (runtime->config.placement != PLACEMENT_PROGRAM && runtime->device_count > 1) {
+        log_write(LOG_WARNING,
+                  "%s with %s: looks for regions that write what they only read by "
+                  "their word; without the latter it looks for wrong uses of memory",
+                  config_known_as("OMPRMA_CHECK"), config_known_as("OMPRMA_PLACEMENT"));
+        return OMPRMA_OK;
+    }
     for (int i = 0; i < runtime->device_count && status == OMPRMA_OK; i++)
         if (device_is_well(runtime->devices[i]))
             status = open_device(runtime->devices[i]);

@@ -7,7 +7,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include <omprma_private/check.h>
 #include <omprma_private/common.h>
 
 #include "face/gate.h"
@@ -100,11 +99,7 @@ static bool placement_is(const char *wanted)
 /* Why the runtime cannot choose workers in this run; NULL: it can. */
 static const char *placement_refusal(int workers)
 {
-    if (workers > SITES_MOST)
-        return "it serves at most 64 workers; start fewer";
-    if (omprma_check_wanted())
-        return "it does not check memory; leave --check out, or --placement";
-    return NULL;
+    return workers > SITES_MOST ? "it serves at most 64 workers; start fewer" : NULL;
 }
 
 /* All workers serve one space, at the same addresses. */

@@ -20,6 +20,7 @@
 #include "openmp/place/graph.h"
 #include "openmp/place/lineage.h"
 #include "openmp/place/price.h"
+#include "openmp/place/promised.h"
 #include "openmp/place/recompute.h"
 #include "openmp/place/stored.h"
 #include "openmp/place/variables.h"
@@ -348,6 +349,9 @@ static bool item_use(struct work *work, const struct placed *placed, int i)
         if (writes && !copies_give(work, mapped))
             return false;
     }
+    if (placed->kind == CONSTRUCT_REGION && mapped && !writes && !(type & MAP_ATTACH) &&
+        !promised_add(work, mapped, maps->begins[i], maps_bytes(maps, i), maps_name(maps, i)))
+        return false;
     return (!points || range_use(work, pointer, true)) &&
            (!mapped || !uses || range_use(work, mapped, writes));
 }
@@ -381,7 +385,7 @@ static bool addressed_use(void *work, struct mapped *range)
 static bool region_bring(struct work *work, const struct maps *maps)
 {
     return addresses_each(work->device->space, maps, addressed_use, work) &&
-           copies_use_pointees(work);
+           copies_use_pointees(work) && promised_sum(work);
 }
 
 bool placement_bring(struct work *work, const struct placed *placed)
@@ -410,6 +414,12 @@ static void range_deal(const struct work *work, struct mapped *mapped)
         deal_enter(&placement.deal, mapped);
 }
 
+static bool region_tell(struct work *work)
+{
+    promised_tell(work);
+    return stored_tell(work);
+}
+
 static void region_note(const struct work *work, const struct placed *placed)
 {
     recompute_offer(work->device->space);
@@ -427,5 +437,7 @@ bool placement_pin(struct work *work, const struct placed *placed)
         region_note(work, placed);
     for (const struct pinned *each = work->pinned; each; each = each->next)
         range_deal(work, each->mapped);
-    return copies_pin(work) && stored_search(work) && right;
+    if (work->computes)
+        work->told = region_tell;
+    return copies_pin(work) && stored_search(work) && promised_sum_again(work) && right;
 }

@@ -98,8 +98,8 @@ static void places_fill(const struct work *work, struct places *places)
         }
 }
 
-/* Without the space's lock, when the region is done. What is nobody's any more leads nowhere. */
-static bool stored_told(struct work *work)
+/* What is nobody's any more leads nowhere. */
+bool stored_tell(struct work *work)
 {
     struct space *space = work->device->space;
     if (!work->stored)
@@ -133,7 +133,6 @@ bool stored_search(struct work *work)
     *search = (omprma_variables_search_t){.low = lowest, .high = highest, .count = places.count};
     omprma_addr_t block = work->search.device;
     const uint64_t words[] = {OMPRMA_VARIABLES_SEARCH, block, 0, 0};
-    work->told = stored_told;
     return work_submit(work, block, search, bytes, NULL) &&
            work_launch(work, work->site->variables, NULL, words, 4) &&
            work_retrieve_own(work, &work->stored,

@@ -20,4 +20,8 @@ struct work;
  * space's lock. Blocks: when a queue is full. False: reported. */
 bool stored_search(struct work *work);
 
+/* The region is done: an address that was found ends placement. Without the lock. False: reported.
+ */
+bool stored_tell(struct work *work);
+
 #endif

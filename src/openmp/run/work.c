@@ -499,7 +499,10 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
         work->failed = true;
     if (!suballoc_give(&device->space->memory, work->where, &work->search))
         work->failed = true;
-    work->privates = work->search = (struct suballoc){0};
+    if (!suballoc_give(&device->space->memory, work->where, &work->promised.sums))
+        work->failed = true;
+    work->privates = work->search = work->promised.sums = (struct suballoc){0};
+    work->promised.count = work->promised.changed = 0;
     enum work_result result = work->failed ? WORK_FAILED : work->lost ? WORK_LOST : WORK_DONE;
     if (survives && work->queue && work->queue == work->own)
         omprma_queue_synchronize(work->queue); /* it is done, and clean now */

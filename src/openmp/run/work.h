@@ -44,6 +44,7 @@ struct work {
     struct pinned *pinned; /* ranges that it uses */
     struct pinned *spare;  /* kept for the next work */
     struct uses uses;      /* of ranges, where there are several sites */
+    struct promised promised;
     struct work *bringers; /* works of other sites that bring it what it needs */
     struct work *next_bringer;
     struct suballoc privates;        /* device memory of private variables */

@@ -139,6 +139,27 @@ TEST(test_a_search_for_addresses)
     assert_int_equal(search.head.found, begin + 8);
 }
 
+/* Each byte counts, also the last one of a place that is no whole number of words. */
+TEST(test_sums)
+{
+    struct {
+        omprma_variables_sums_t head;
+        omprma_variables_sum_t sums[2];
+    } sums = {{.count = 2}, {{number(variables + 1), 29, 0}, {number(variables + 40), 60, 0}}};
+    variables_serve(OMPRMA_VARIABLES_SUM, number(&sums), 0, 0);
+    assert_int_equal(sums.head.changed, 0);
+    for (int i = 0; i < BYTES; i++) {
+        bool first = i >= 1 && i < 30, second = i >= 40;
+        variables_serve(OMPRMA_VARIABLES_SUM, number(&sums), 0, 0);
+        variables[i]++;
+        variables_serve(OMPRMA_VARIABLES_SUM, number(&sums), 1, 0);
+        assert_int_equal(sums.head.changed, first ? 1 : second ? 2 : 0);
+    }
+    variables_serve(OMPRMA_VARIABLES_SUM, number(&sums), 0, 0);
+    variables_serve(OMPRMA_VARIABLES_SUM, number(&sums), 1, 0);
+    assert_int_equal(sums.head.changed, 0);
+}
+
 static void address_none(void *context, uint64_t address)
 {
     *(uint64_t *)context = address;
