@@ -104,14 +104,38 @@ ssize_t packet_send(int fd, const void *packet, size_t bytes)
     return packet_send_with(fd, packet, bytes, NULL, 0);
 }
 
-ssize_t packet_receive(int fd, void *packet, size_t room)
+static ssize_t look(int fd, struct msghdr *message, int flags)
 {
     ssize_t received;
 
     do {
-        received = recv(fd, packet, room, 0);
+        received = recvmsg(fd, message, flags);
     } while (received < 0 && errno == EINTR);
     return received;
+}
+
+/* The kernel looks for a packet, and where there is none for the end of the peer, which may have
+ * sent its last packet and gone between the two: the end is believed when it is seen twice. */
+static ssize_t receive(int fd, struct msghdr *message, int flags)
+{
+    struct msghdr second = *message;
+    ssize_t received = look(fd, message, flags);
+
+    if (received != 0 || message->msg_controllen > 0)
+        return received;
+    received = look(fd, &second, flags | MSG_DONTWAIT);
+    if (received <= 0)
+        return 0;
+    *message = second;
+    return received;
+}
+
+ssize_t packet_receive(int fd, void *packet, size_t room)
+{
+    struct iovec part = {.iov_base = packet, .iov_len = room};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+    return receive(fd, &message, 0);
 }
 
 /* Room for the most descriptors, aligned as the kernel wants it. */
@@ -178,9 +202,7 @@ ssize_t packet_receive_with(int fd, void *packet, size_t room, int *descriptors,
     int came, code;
 
     *count = 0;
-    do {
-        received = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-    } while (received < 0 && errno == EINTR);
+    received = receive(fd, &message, MSG_CMSG_CLOEXEC);
     if (received < 0)
         return -1;
     came = take_descriptors(&message, descriptors, most);

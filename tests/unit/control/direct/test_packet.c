@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_packet.c: tests packet.c: names, packets, descriptors that come, do not fit, or do not come
- * to stay.
+ * to stay; a last packet that comes while the kernel looks.
  * Covers: packet.c */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -158,4 +158,44 @@ TEST(an_empty_packet_is_like_the_end)
     assert_int_equal(open_files(), before);
     shutdown(ends[0], SHUT_WR);
     assert_int_equal(packet_receive_with(ends[1], text, sizeof(text), came, 1, &number), 0);
+}
+
+ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
+ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
+
+static bool comes_late;
+
+/* The kernel finds no packet, then the packet comes and its sender goes, and then the kernel finds
+ * that the sender has gone. */
+ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
+{
+    if (!comes_late)
+        return __real_recvmsg(fd, message, flags);
+    comes_late = false;
+    assert_int_equal(packet_send_with(ends[0], "last", 5, &ends[1], 1), 5);
+    shutdown(ends[0], SHUT_WR);
+    message->msg_controllen = 0;
+    message->msg_flags = 0;
+    return 0;
+}
+
+TEST(the_last_packet_is_not_lost)
+{
+    int came, number;
+    char text[8];
+    comes_late = true;
+    assert_int_equal(packet_receive_with(ends[1], text, sizeof(text), &came, 1, &number), 5);
+    assert_string_equal(text, "last");
+    assert_int_equal(number, 1);
+    close(came);
+    assert_int_equal(packet_receive_with(ends[1], text, sizeof(text), &came, 1, &number), 0);
+}
+
+TEST(nor_is_one_without_descriptors)
+{
+    char text[8];
+    comes_late = true;
+    assert_int_equal(packet_receive(ends[1], text, sizeof(text)), 5);
+    assert_string_equal(text, "last");
+    assert_int_equal(packet_receive(ends[1], text, sizeof(text)), 0);
 }
