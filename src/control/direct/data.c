@@ -15,6 +15,7 @@
 #include "control/direct/data.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -28,7 +29,7 @@
 enum {
     PIECE_MOST = 1 << 20,
     FRAMES_MOST = 8, /* read at a time */
-    DOORS = 8,       /* connections that have not said yet whose they are */
+    STRANGERS = 8,   /* that connect and say nothing */
     SCRATCH_BYTES = 64 << 10
 };
 
@@ -77,7 +78,7 @@ struct direct_data {
     struct way *to, *from; /* by rank; with the program's process only `to` is used, both ways */
     uint64_t piece_bytes;
     int ready;                   /* epoll, of ways with transfers: where somebody sleeps */
-    int doors[DOORS], next_door; /* -1: none */
+    int *doors, next_door;       /* connections that have not said yet whose they are; -1: none */
     char scratch[SCRATCH_BYTES]; /* what nobody wants is read here */
 };
 
@@ -202,14 +203,32 @@ static struct way *way_for(struct direct_data *self, const struct direct_arrival
     return way->link || (arrival->is_ours && !way->is_asked) ? NULL : way;
 }
 
+static int doors_of(const struct direct_data *self)
+{
+    return self->world->size + STRANGERS;
+}
+
+/* The kernel throws away an end that there is no room for. */
+static bool may_open_one(int fd)
+{
+    int one = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+    if (one >= 0)
+        close(one);
+    return one >= 0;
+}
+
 /* Whoever has connected says who it is. False: not yet. */
 static bool welcome(struct direct_data *self, int door)
 {
     struct direct_arrival arrival;
     struct way *way = NULL;
     int end = -1, count = 0;
-    ssize_t bytes = packet_receive_with(door, &arrival, sizeof(arrival), &end, 1, &count);
+    ssize_t bytes;
 
+    if (!may_open_one(door))
+        return false;
+    bytes = packet_receive_with(door, &arrival, sizeof(arrival), &end, 1, &count);
     if (bytes < 0 && errno == EAGAIN)
         return false;
     if (bytes == (ssize_t)sizeof(arrival))
@@ -232,23 +251,27 @@ static void close_door(int *door)
     *door = -1;
 }
 
-/* The oldest one that has said nothing makes room. */
+/* The oldest one makes room: each other process has one at most, so among so many it is a
+ * stranger's. */
+static void keep_door(struct direct_data *self, int door)
+{
+    close_door(&self->doors[self->next_door]);
+    self->doors[self->next_door] = door;
+    self->next_door = (self->next_door + 1) % doors_of(self);
+}
+
 static void look_for_arrivals(struct direct_data *self)
 {
     int listener = self->world->direct->listener, door;
 
-    while (listener >= 0 && (door = packet_accept(listener)) >= 0) {
-        if (!packet_same_user(door, NULL)) {
-            close(door);
-            continue;
-        }
-        close_door(&self->doors[self->next_door]);
-        self->doors[self->next_door] = door;
-        self->next_door = (self->next_door + 1) % DOORS;
-    }
-    for (int i = 0; i < DOORS; i++)
+    for (int i = 0; i < doors_of(self); i++)
         if (self->doors[i] >= 0 && welcome(self, self->doors[i]))
             close_door(&self->doors[i]);
+    while (listener >= 0 && (door = packet_accept(listener)) >= 0)
+        if (packet_same_user(door, NULL) && !welcome(self, door))
+            keep_door(self, door);
+        else
+            close(door);
 }
 
 /* ---- writing ---- */
@@ -541,6 +564,14 @@ static int direct_data_descriptor(struct datapath *path, uint32_t transfers)
 
 /* ---- beginning and end ---- */
 
+static void free_all(struct direct_data *self)
+{
+    free(self->to);
+    free(self->from);
+    free(self->doors);
+    free(self);
+}
+
 static void direct_data_destroy(struct datapath *path)
 {
     struct direct_data *self = (struct direct_data *)path;
@@ -555,13 +586,10 @@ static void direct_data_destroy(struct datapath *path)
                 link_close(&ways[i]->own);
         }
     }
-    for (int i = 0; i < DOORS; i++)
+    for (int i = 0; i < doors_of(self); i++)
         close_door(&self->doors[i]);
-    if (self->ready >= 0)
-        close(self->ready);
-    free(self->to);
-    free(self->from);
-    free(self);
+    close(self->ready);
+    free_all(self);
 }
 
 omprma_status_t direct_data_create(const struct world *world, struct datapath **path)
@@ -573,13 +601,13 @@ omprma_status_t direct_data_create(const struct world *world, struct datapath **
         return no_memory();
     self->to = calloc(ranks, sizeof(*self->to));
     self->from = calloc(ranks, sizeof(*self->from));
+    self->world = world;
+    self->doors = malloc((size_t)doors_of(self) * sizeof(*self->doors));
     self->ready = epoll_create1(EPOLL_CLOEXEC);
-    if (!self->to || !self->from || self->ready < 0) {
+    if (!self->to || !self->from || !self->doors || self->ready < 0) {
         if (self->ready >= 0)
             close(self->ready);
-        free(self->to);
-        free(self->from);
-        free(self);
+        free_all(self);
         return no_memory();
     }
     self->base = (struct datapath){
@@ -591,8 +619,7 @@ omprma_status_t direct_data_create(const struct world *world, struct datapath **
         .descriptor = direct_data_descriptor,
         .destroy = direct_data_destroy,
     };
-    self->world = world;
-    for (int i = 0; i < DOORS; i++)
+    for (int i = 0; i < doors_of(self); i++)
         self->doors[i] = -1;
     self->piece_bytes =
         world->settings.piece_bytes < PIECE_MOST ? world->settings.piece_bytes : PIECE_MOST;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_data.c: two-sided data over sockets, between a program and workers and between workers:
  * random transfers, both ends of which begin in any order, some empty, some abandoned, beside a
- * model; a peer that is gone; frames that nobody sends.
+ * model; a peer that is gone; frames that nobody sends; many who come at once, and no room for what
+ * they bring.
  * Covers: direct/data.c */
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "tests/unit/test.h"
 #include "base/error.h"
@@ -224,6 +226,63 @@ TEST(more_data_than_was_asked_for_is_refused)
     for (size_t i = 0; i < sizeof(there); i++)
         assert_int_equal(there[i], 0);
     datapath_abandon(paths[0], &in);
+}
+
+/* Worker 0 sends to worker 2, whose end has not begun yet. */
+static void send_before_it_is_wanted(struct transfer *out, struct transfer *in)
+{
+    static unsigned char data[BYTES], there[BYTES];
+
+    *out = (struct transfer){TRANSFER_OUT, .peer = 3, .local = data, .bytes = BYTES};
+    *in = (struct transfer){TRANSFER_IN, .peer = 1, .local = there, .bytes = BYTES};
+    assert_int_equal(datapath_start(paths[1], out), OMPRMA_OK);
+}
+
+static bool comes(struct transfer *out, struct transfer *in)
+{
+    bool sent = false, done = false;
+
+    for (int i = 0; i < 100 && !done; i++) {
+        if (!sent)
+            assert_int_equal(datapath_test(paths[1], out, &sent), OMPRMA_OK);
+        assert_int_equal(datapath_test(paths[3], in, &done), OMPRMA_OK);
+    }
+    return done;
+}
+
+TEST(who_has_said_who_it_is_is_heard_beside_many_who_have_not)
+{
+    enum { MANY = 100 };
+    int strangers[MANY];
+    struct transfer out, in;
+
+    send_before_it_is_wanted(&out, &in);
+    for (int i = 0; i < MANY; i++)
+        strangers[i] = packet_connect(places[3].names[3]);
+    assert_int_equal(datapath_start(paths[3], &in), OMPRMA_OK);
+    assert_true(comes(&out, &in));
+    for (int i = 0; i < MANY; i++)
+        close(strangers[i]);
+}
+
+/* The connection can be accepted, but not what it brings; that waits. */
+TEST(a_way_comes_when_there_is_room_for_it)
+{
+    struct rlimit most, few;
+    struct transfer out, in;
+    int next;
+
+    send_before_it_is_wanted(&out, &in);
+    next = dup(STDERR_FILENO);
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
+    few = most;
+    few.rlim_cur = (rlim_t)next + 1;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_int_equal(datapath_start(paths[3], &in), OMPRMA_OK);
+    assert_false(comes(&out, &in));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &most), 0);
+    assert_true(comes(&out, &in));
 }
 
 static bool can_be_read(int fd)
