@@ -136,6 +136,7 @@ static const struct command_kind kinds[WIRE_COMMAND_END] = {
     [WIRE_SHARE] = {DEVICE, command_begin_share, NULL, NULL, NULL},
     [WIRE_MAP] = {COMMAND_OWN, command_begin_map, NULL, NULL, NULL},
     [WIRE_UNMAP] = {COMMAND_OWN, command_begin_unmap, NULL, NULL, NULL},
+    [WIRE_BELL] = {COMMAND_OWN, command_begin_bell, NULL, NULL, NULL},
     [WIRE_REGION] = {KERNEL | COMMAND_BRINGS, command_begin_region, command_end_region, NULL, NULL},
 };
 

@@ -100,7 +100,8 @@ command_end command_end_grow, command_end_load, command_end_ask;
 command_begin command_begin_awake, command_begin_turn, command_begin_number, command_begin_exit;
 
 /* transfer.c. Transfers begin also in a stream that has failed: their other ends wait. */
-command_begin command_begin_transfer, command_begin_lost, command_begin_map, command_begin_unmap;
+command_begin command_begin_transfer, command_begin_lost, command_begin_map, command_begin_unmap,
+    command_begin_bell;
 command_test command_transfer_ready;
 
 #endif

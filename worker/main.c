@@ -343,6 +343,19 @@ static void adopt_settings(const struct world_settings *settings)
         signal(SIGPIPE, SIG_IGN); /* MPI may write to a worker that has died */
 }
 
+/* Where the run goes on without a worker that has died, it is told of the others' bells. */
+static omprma_status_t open_one_sided(struct world *world)
+{
+    struct server *server = &worker.server;
+
+    if (worker.config.on_loss == ON_LOSS_CONTINUE) {
+        server->others = calloc((size_t)world->size, sizeof(*server->others));
+        if (!server->others)
+            return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", world->size);
+    }
+    return world->transport->open_one_sided(world, server->others, NULL, &server->one_sided);
+}
+
 /* Runs when the settings are known and the window is made: finds this worker's place and makes its
  * devices, each with its first arena. */
 static omprma_status_t attach_devices(struct world *world, struct world_peer *mine)
@@ -361,7 +374,7 @@ static omprma_status_t attach_devices(struct world *world, struct world_peer *mi
     adopt_settings(&world->settings);
     map_keep_apart(own_number(), world->size - 1);
     if (world->has_window)
-        status = world->transport->open_one_sided(world, NULL, NULL, &worker.server.one_sided);
+        status = open_one_sided(world);
     if (status == OMPRMA_OK)
         status = place_create(NULL, &wish, &worker.place);
     /* The same holds for all of them: one says it. */
@@ -414,6 +427,9 @@ static void close_connection(void)
     for (int kind = 0; kind < GPU_LIBRARIES && !server->lost; kind++)
         gpu_kinds[kind]->close();
     datapath_destroy(server->one_sided);
+    for (int rank = 0; server->others && rank < worker.world.size; rank++)
+        doorbell_close(server->others[rank]);
+    free(server->others);
     datapath_destroy(server->two_sided);
     datapath_destroy(server->neighbours);
     channel_destroy(server->channel);

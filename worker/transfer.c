@@ -16,6 +16,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/range.h"
+#include "control/shm/channel.h"
+#include "control/shm/doorbell.h"
 #include "control/shm/neighbours.h"
 #include "worker/worker.h"
 
@@ -189,6 +191,29 @@ static void note_dead(struct session *session, int rank)
     int bytes = snprintf(text, sizeof(text), "the worker of rank %d has died", rank);
 
     note_lost(session, rank, text, (size_t)bytes);
+}
+
+/* By it the one-sided path sees, before each piece, whether that worker has died. */
+enum backend_step command_begin_bell(struct stream *stream, struct command *command)
+{
+    struct server *server = stream->session->server;
+    const struct wire_record *record = &command->record;
+    struct shm_address address;
+    int rank = (int)record->word[0];
+
+    if (!server->others)
+        return BACKEND_OVER;
+    if (record->tail_bytes != sizeof(address) || record->word[0] >= (uint64_t)server->world->size ||
+        server->others[rank]) {
+        server_break(server, OMPRMA_ERR_PROTOCOL, "a doorbell of nobody");
+        return BACKEND_OVER;
+    }
+    memcpy(&address, record->tail, sizeof(address));
+    errno = ENOMEM;
+    server->others[rank] = doorbell_open(&address, SHM_CHANNEL_BYTES);
+    if (!server->others[rank] && errno == ENOENT && server->sees_program)
+        note_dead(stream->session, rank);
+    return BACKEND_OVER;
 }
 
 /* Where it cannot be mapped, what is put there goes by the one-sided path. */

@@ -27,7 +27,9 @@ struct server {
 
     struct world *world; /* NULL: inside the application's process (tests) */
     struct channel *channel;
-    struct doorbell *bell; /* this worker's; NULL: nobody rings */
+    struct doorbell *bell;    /* this worker's; NULL: nobody rings */
+    struct doorbell **others; /* by rank, those of other workers of the host that it was told of,
+                               * for the one-sided path; NULL as a whole: it uses none */
     bool sees_program; /* it can open memory files of the program, and so of workers beside it */
     struct datapath *one_sided; /* NULL without a window */
     struct datapath *two_sided;

@@ -78,6 +78,7 @@ static const struct code_layout codes[] = {
     [WIRE_SHARE] = {"share", 1, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_MAP] = {"map", 3, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_UNMAP] = {"unmap", 2, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_BELL] = {"bell", 1, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_DONE] = {"done", 1, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_FAILED] = {"failed", 4, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_OUTPUT] = {"output", 1, TAIL_BYTES, WIRE_RESULTS},

@@ -17,7 +17,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 21,
+    WIRE_VERSION = 22,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
@@ -72,6 +72,8 @@ enum wire_code {
     WIRE_MAP,   /* of no device: an arena of another worker of the host, to copy to by oneself: its
                  * rank, where the arena begins, bytes | tail: struct shm_address */
     WIRE_UNMAP, /* of no device: that arena goes: rank, where it begins */
+    WIRE_BELL,  /* of no device: by this another worker of the host shows that it has died: its rank
+                 * |  tail: struct shm_address of its doorbell */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */

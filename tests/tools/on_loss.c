@@ -3,6 +3,7 @@
  * its worker (which must be on this machine) or by a fault in a kernel (signal 0). Ends with status
  * 5, and a line of what came out. */
 #include <omp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,31 @@ static void functions(int number)
     check("what came back", back, value);
 }
 
+static void *kill_soon(void *pid)
+{
+    usleep(50000);
+    kill(*(int *)pid, SIGKILL);
+    return NULL;
+}
+
+/* The workers of all others, while the first one copies to them; it goes on. */
+static void copied(void)
+{
+    size_t bytes = 4 << 20;
+    void *from = omp_target_alloc(bytes, 0);
+    for (int device = 1; device < DEVICES; device++) {
+        void *to = omp_target_alloc(bytes, device);
+        int pid = worker_of(device);
+        pthread_t killer;
+        pthread_create(&killer, NULL, kill_soon, &pid);
+        while (omp_target_memcpy(to, from, bytes, 0, 0, device, 0) == 0)
+            ;
+        pthread_join(killer, NULL);
+        add(0);
+    }
+    check("what the first one computes", large[0][0], DEVICES - 1);
+}
+
 int main(int count, char **words)
 {
     const char *what = count > 1 ? words[1] : "";
@@ -143,6 +169,8 @@ int main(int count, char **words)
         fresh(number, 1);
     else if (strcmp(what, "functions") == 0)
         functions(number);
+    else if (strcmp(what, "copied") == 0)
+        copied();
     else
         kept(number, strcmp(what, "anew") == 0);
     printf("%s, host %s\n", wrong ? "wrong" : "right", on_host ? "helped" : "idle");

@@ -69,6 +69,8 @@ waits=auto
 [[ $(mpirun --version) = *"(Open MPI) 4."* ]] || waits=two-sided OMPRMA_TIMEOUT=10 # others start slowly
 OMPRMA_DATA=$waits one 'stopped' 5 'right, host helped' "$works" fresh 19
 OMPRMA_DATA=$waits one 'stopped in a region' 5 'right, host helped' "$works" during 19
+[ "$waits" != auto ] ||
+    OMPRMA_DATA=rma one 'copied to' 5 'right, host idle' 'device 2 (.*): its worker, process [0-9]*, has died' copied 9
 one 'functions' 5 'right, host helped' "$works" functions 9
 check 'functions: lines of what refuses the device' \
     "$(grep -c '^omprma: error: device 2 (.*): omp_target_memcpy: the device is lost' "$folder/err")" 1

@@ -7,6 +7,9 @@
 #include "base/error.h"
 #include "control/shm/arena.h"
 
+/* In place of where it begins: the worker was told of the bell. */
+static const uint64_t NO_ARENA = 0;
+
 static struct told_arena *find(const struct peer *peer, int rank, uint64_t base)
 {
     for (int i = 0; i < peer->told.count; i++)
@@ -31,6 +34,18 @@ static omprma_status_t note(struct told_arenas *told, int rank, uint64_t base)
     return OMPRMA_OK;
 }
 
+/* Unless it knows. */
+static omprma_status_t tell(struct peer *peer, int rank, uint64_t base,
+                            const struct wire_record *record)
+{
+    omprma_status_t status;
+
+    if (find(peer, rank, base))
+        return OMPRMA_OK;
+    status = note(&peer->told, rank, base);
+    return status == OMPRMA_OK ? peer_send_record(peer, record, false) : status;
+}
+
 omprma_status_t told_of(struct peer *peer, const struct peer *owner, const struct arena *arena)
 {
     const struct wire_record record = {
@@ -40,12 +55,21 @@ omprma_status_t told_of(struct peer *peer, const struct peer *owner, const struc
         .tail = &arena->address,
         .tail_bytes = sizeof(arena->address),
     };
-    omprma_status_t status;
 
-    if (find(peer, owner->rank, arena->base))
-        return OMPRMA_OK;
-    status = note(&peer->told, owner->rank, arena->base);
-    return status == OMPRMA_OK ? peer_send_record(peer, &record, false) : status;
+    return tell(peer, owner->rank, arena->base, &record);
+}
+
+omprma_status_t told_of_bell(struct peer *peer, const struct peer *owner)
+{
+    const struct wire_record record = {
+        .code = WIRE_BELL,
+        .device = WIRE_NO_DEVICE,
+        .word = {(uint64_t)owner->rank},
+        .tail = &owner->hello.bell,
+        .tail_bytes = sizeof(owner->hello.bell),
+    };
+
+    return tell(peer, owner->rank, NO_ARENA, &record);
 }
 
 void told_forget(const struct peer *owner, uint64_t base)

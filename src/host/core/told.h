@@ -16,6 +16,10 @@ struct arena;
  * DEVICE_LOST. */
 omprma_status_t told_of(struct peer *peer, const struct peer *owner, const struct arena *arena);
 
+/* Tells the peer of the owner's bell, unless it knows, so that it begins nothing any more with one
+ * that has died. Errors: the same. */
+omprma_status_t told_of_bell(struct peer *peer, const struct peer *owner);
+
 /* The owner's arena that begins there goes: tells all who know of it. No data is on its way there.
  */
 void told_forget(const struct peer *owner, uint64_t base);

@@ -83,13 +83,24 @@ static omprma_status_t wait_for_writes(struct omprma_queue *queue, const struct 
     return status;
 }
 
+/* Within a host, MPI does not come back from a copy to or from a process that has died. Where the
+ * run goes on without that one, so is the worker to that copies. */
+static omprma_status_t watch_death(struct peer *copier, const struct peer *other)
+{
+    return copier->runtime->config.on_loss == ON_LOSS_CONTINUE && peer_shares_host(copier, other)
+               ? told_of_bell(copier, other)
+               : OMPRMA_OK;
+}
+
 /* The command accesses the memory at the other end. */
 static omprma_status_t append_access(const struct hop *hop, const struct path_ops *by,
                                      const struct hop_end *other, struct wire_record *record,
                                      struct operation **operation)
 {
-    omprma_status_t status;
+    omprma_status_t status = watch_death(hop->queue->device->peer, other->device->peer);
 
+    if (status != OMPRMA_OK)
+        return status;
     peer_keep_awake(other->device->peer, hop->bytes);
     status = queue_append_access(hop->queue, other->device->peer, record, operation);
     if (status == OMPRMA_OK)
