@@ -9,7 +9,9 @@
  * Between the program and a worker there is one socket for both directions. Between two workers
  * there is one for each: the one that sends makes it when it is first needed, and hands an end to
  * the other. Where that is on another host, it has the agents of both hosts do so, which hand each
- * an end.
+ * an end. An end is handed over once, and whoever has done so does not ask whether it has come: it
+ * waits at the other's door until that looks for it and may open one file more, and no stranger at
+ * the door takes its place.
  */
 #define _GNU_SOURCE
 #include "control/direct/data.h"
@@ -166,14 +168,21 @@ static void ask_for_way(const struct direct_data *self, struct way *way, int pee
     way->is_asked = true;
 }
 
-/* Hands the worker one end of a socket, with the rank of this one. One that is gone has no end. */
+/* It cannot be made. Where the worker has ended, that is told elsewhere. */
+static void miss_way(struct way *way)
+{
+    if (errno != ECONNREFUSED && errno != EPIPE && errno != ECONNRESET)
+        end_way(way);
+}
+
+/* Hands the worker one end of a socket, with the rank of this one. */
 static omprma_status_t make_way(const struct direct_data *self, struct way *way, int peer)
 {
     const struct direct_arrival arrival = {.rank = self->world->rank};
     int ends[2], door = packet_connect(self->world->direct->names[peer]);
 
     if (door < 0) {
-        end_way(way);
+        miss_way(way);
         return OMPRMA_OK;
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -181,11 +190,12 @@ static omprma_status_t make_way(const struct direct_data *self, struct way *way,
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no socket to another worker can be made: %s",
                          strerror(errno));
     }
-    way->own = (struct link){.fd = ends[0]};
-    way->link = &way->own;
     if (packet_send_with(door, &arrival, sizeof(arrival), &ends[1], 1) < 0) {
-        link_close(&way->own);
-        end_way(way);
+        miss_way(way);
+        close(ends[0]);
+    } else {
+        way->own = (struct link){.fd = ends[0]};
+        way->link = &way->own;
     }
     close(ends[1]);
     close(door);

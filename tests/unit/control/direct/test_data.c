@@ -173,7 +173,8 @@ TEST(what_goes_to_one_that_is_gone_stays)
     datapath_abandon(paths[0], &out);
 }
 
-TEST(a_worker_that_cannot_be_reached_is_an_error)
+/* Its end is for others to tell, and fails nothing here. */
+TEST(what_goes_to_a_worker_that_is_gone_stays)
 {
     static unsigned char data[BYTES];
     struct transfer out = {TRANSFER_OUT, .peer = 2, .local = data, .bytes = sizeof(data)};
@@ -182,8 +183,37 @@ TEST(a_worker_that_cannot_be_reached_is_an_error)
     close(places[2].direct.listener);
     places[2].direct.listener = -1;
     assert_int_equal(datapath_start(paths[1], &out), OMPRMA_OK);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(datapath_test(paths[1], &out, &done), OMPRMA_OK);
+    assert_false(done);
+    assert_int_equal(datapath_descriptor(paths[1], 1), -1);
+    datapath_abandon(paths[1], &out);
+}
+
+static void let_open(int files, struct rlimit *most)
+{
+    int next = dup(STDERR_FILENO);
+    struct rlimit few;
+
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, most), 0);
+    few = *most;
+    few.rlim_cur = (rlim_t)(next + files);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+}
+
+TEST(a_worker_that_cannot_be_reached_is_an_error)
+{
+    static unsigned char data[BYTES];
+    struct transfer out = {TRANSFER_OUT, .peer = 2, .local = data, .bytes = sizeof(data)};
+    struct rlimit most;
+    bool done;
+
+    let_open(0, &most);
+    assert_int_equal(datapath_start(paths[1], &out), OMPRMA_OK);
     assert_int_equal(datapath_test(paths[1], &out, &done), OMPRMA_ERR_DEVICE_LOST);
     assert_non_null(strstr(error_text(), "worker 1 cannot be reached for data by worker 0"));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &most), 0);
 }
 
 /* Whoever receives it waits for nothing that can come, and hears of the failure otherwise. */
@@ -268,17 +298,11 @@ TEST(who_has_said_who_it_is_is_heard_beside_many_who_have_not)
 /* The connection can be accepted, but not what it brings; that waits. */
 TEST(a_way_comes_when_there_is_room_for_it)
 {
-    struct rlimit most, few;
+    struct rlimit most;
     struct transfer out, in;
-    int next;
 
     send_before_it_is_wanted(&out, &in);
-    next = dup(STDERR_FILENO);
-    close(next);
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
-    few = most;
-    few.rlim_cur = (rlim_t)next + 1;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    let_open(1, &most);
     assert_int_equal(datapath_start(paths[3], &in), OMPRMA_OK);
     assert_false(comes(&out, &in));
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &most), 0);
