@@ -370,39 +370,52 @@ static void on_fault(int number, siginfo_t *info, void *context)
     park();
 }
 
+/* As if nobody handled it. */
+static void end_by(int number)
+{
+    sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    raise(number); /* pending until the handler returns */
+}
+
+static void describe_sent(struct crash_slot *slot, const struct sent *what, const siginfo_t *info,
+                          const ucontext_t *context)
+{
+    struct crash *crash;
+    struct words words;
+
+    if (!claim(slot, &crash, &words))
+        return;
+    text_add(&words, info->si_code > 0 ? " got " : " raised ");
+    text_add(&words, what->name);
+    crash->scene.verb_end = words.at;
+    scene_note(&crash->scene, info, context);
+    text_add(&words, ", which ends its process: handle it there, or do not send it");
+    publish(crash);
+}
+
 /* One that came to the whole process may have met another thread than the kernel's. */
 static void on_sent(int number, siginfo_t *info, void *context)
 {
     const struct sent *what = sent_find(number);
     const ucontext_t *at = context;
-    struct crash_slot *slot = NULL;
-    struct crash *crash;
-    struct words words;
+    struct crash_slot *slot;
 
-    if (sent_by_us(what, info) && getpid() == worker)
-        slot = slot_of_thread((uint64_t)at->uc_mcontext.gregs[REG_RIP],
-                              (uint64_t)at->uc_mcontext.gregs[REG_RSP]);
-    else
-        goto end_process;
+    if (!sent_by_us(what, info) || getpid() != worker) {
+        end_by(number);
+        return;
+    }
+    slot = slot_of_thread((uint64_t)at->uc_mcontext.gregs[REG_RIP],
+                          (uint64_t)at->uc_mcontext.gregs[REG_RSP]);
     if (!slot && (slot = latest_slot(NULL)) && pthread_kill(slot->thread, number) == 0)
         return;
-    if (!slot || describing)
-        goto end_process;
-    describing = true;
-    if (claim(slot, &crash, &words)) {
-        text_add(&words, info->si_code > 0 ? " got " : " raised ");
-        text_add(&words, what->name);
-        crash->scene.verb_end = words.at;
-        scene_note(&crash->scene, info, context);
-        text_add(&words, ", which ends its process: handle it there, or do not send it");
-        publish(crash);
+    if (!slot || describing) {
+        end_by(number);
+        return;
     }
+    describing = true;
+    describe_sent(slot, what, info, context);
     describing = false;
     park();
-
-end_process:
-    sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-    raise(number); /* pending until this returns */
 }
 
 /* Of the kernel that called `function`, such as "exit". */
