@@ -211,16 +211,11 @@ static bool named_add(const struct image *image, size_t entry, struct mapped *ma
     return true;
 }
 
-/* Under the space's lock. One that several images have belongs to the first. */
-static bool books_add(struct space *space, const struct image *image, const uint64_t *places,
-                      const struct ranges *ranges)
+/* What the table has of the image: variables, also constant ones, and functions that are called
+ * through pointers. Under the space's lock. One that several images have belongs to the first. */
+static bool names_add(struct space *space, const struct image *image)
 {
-    bool right = words_add_image(&variables.words, places, elf_extent(image->start, image->bytes));
-    for (size_t i = 0; i < ranges->count && right; i++) {
-        const omprma_variables_range_t range = {places[0] + ranges->list[i].at,
-                                                ranges->list[i].bytes};
-        right = words_add_range(&variables.words, &range);
-    }
+    bool right = true;
     for (size_t i = 0; i < image->count && right; i++) {
         const struct entry *entry = &image->entries[i];
         struct mapped *mapped;
@@ -230,6 +225,28 @@ static bool books_add(struct space *space, const struct image *image, const uint
             mapped->name == entry->name)
             right = named_add(image, i, mapped);
     }
+    return right;
+}
+
+/* What is watched of it. Under the space's lock. */
+static bool books_add(const struct image *image, const uint64_t *places,
+                      const struct ranges *ranges)
+{
+    bool right = words_add_image(&variables.words, places, elf_extent(image->start, image->bytes));
+    for (size_t i = 0; i < ranges->count && right; i++) {
+        const omprma_variables_range_t range = {places[0] + ranges->list[i].at,
+                                                ranges->list[i].bytes};
+        right = words_add_range(&variables.words, &range);
+    }
+    return right;
+}
+
+static bool image_note(struct space *space, const struct image *image, const uint64_t *places,
+                       const struct ranges *ranges)
+{
+    pthread_mutex_lock(&space->lock);
+    bool right = (!ranges || books_add(image, places, ranges)) && names_add(space, image);
+    pthread_mutex_unlock(&space->lock);
     return right || report(NULL, NULL, "no host memory for variables of a device image");
 }
 
@@ -249,9 +266,7 @@ static bool image_watch(const struct image *image, const struct ranges *ranges,
         right = device_is_lost(device) || site_watch(device, ranges, places[i], first, &own) ||
                 device_is_lost(device);
     }
-    pthread_mutex_lock(&space->lock);
-    right = right && books_add(space, image, places, ranges);
-    pthread_mutex_unlock(&space->lock);
+    right = right && image_note(space, image, places, ranges);
     if (own)
         preparing->why = "the program's variables on devices lead to memory that each worker has "
                          "made for itself (constructors)";
@@ -277,6 +292,8 @@ static bool image_prepare(const struct image *image, void *context)
                          "target, static)";
     else if (ranges.count > 0 && image_places(image, places))
         preparing->right = image_watch(image, &ranges, places, preparing);
+    else
+        preparing->right = image_note(device_of_site(0)->space, image, NULL, NULL);
     variables.bytes += bytes;
     variables.newest = image->order;
     free(ranges.list);
@@ -386,11 +403,11 @@ static bool site_follow(struct work *work, const struct seen *seen)
 
 bool variables_bring(struct work *work, bool region)
 {
+    variables_turn_to(work->site);
     if (!is_watched())
-        return true;
+        return !region || named_use(work);
     struct seen *seen = &variables.seen[work->site->index];
     size_t room = words_lacking(&variables.words, work->site->index);
-    variables_turn_to(work->site);
     return site_follow(work, seen) && (room == 0 || site_write(work, seen, room)) &&
            (!region || named_use(work));
 }
