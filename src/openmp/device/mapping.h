@@ -72,7 +72,8 @@ struct mapped {
     bool blank;            /* when it was made it was given nothing */
     int lost_with;         /* the site, + 1, while nothing was said of the loss; 0: it was */
     struct dealt dealt;    /* where there are several sites, */
-    uint64_t home;         /* and which one a region wrote it on last; 0: none has */
+    uint64_t home;         /* and which one a region wrote it on last; before: all that used it */
+    bool written;          /* by a region */
     struct vertex vertex;
     uint64_t used_by;       /* number of the last work that has noted a use of it, or of the last */
     size_t use;             /* plan that has it (place/lineage.h), and which one that is */

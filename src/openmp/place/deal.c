@@ -40,6 +40,12 @@ int deal_site(const struct deal *deal, int sites)
 {
     if (deal->apart || !deal->shares || deal->entered < LEAST * (uint64_t)sites)
         return -1;
-    uint64_t site = deal->used_before * (uint64_t)sites / deal->entered;
-    return site < (uint64_t)sites ? (int)site : sites - 1;
+    uint64_t block = deal->used_before * (uint64_t)sites / deal->entered;
+    return (deal->first + (int)(block < (uint64_t)sites ? block : (uint64_t)sites - 1)) % sites;
+}
+
+void deal_gone(struct deal *deal, int site)
+{
+    if (deal->used_before == 0 && deal->used > 0)
+        deal->first = site;
 }

@@ -185,11 +185,12 @@ static void tally_add(struct tally *tally, const struct mapped *mapped, int site
 
 /* Where does a region belong? Where most is of what it writes, and of what regions before it have
  * written and it reads. What the program has entered may be read anywhere. To be written again, a
- * range is where it was written, whoever has copies to read. */
+ * range is where it was written, whoever has copies to read; for the first time, where regions have
+ * read it: where it was entered says nothing of those that come. */
 static void tally_own(struct tally *tally, const struct mapped *mapped, bool writes, int sites)
 {
     uint64_t present = mapped_present(mapped), home = mapped->home & present;
-    uint64_t where = writes && home ? home : writes || home ? present : 0;
+    uint64_t where = writes && home ? home : writes || mapped->written ? present : 0;
     for (int i = 0; i < sites; i++)
         if (where >> i & 1) {
             tally->own[i] += mapped->end - mapped->begin;
@@ -294,15 +295,26 @@ struct device *placement_choose(struct device *device, const struct placed *plac
         }
     }
     device->site.load.entered += tally.made;
+    if (placed->kind == CONSTRUCT_REGION)
+        deal_gone(&placement.deal, device->site.index);
     return device;
 }
 
 /* ---- bringing -------------------------------------------------------------------------------- */
 
+static void range_move(struct mapped *mapped, uint64_t here, bool writes)
+{
+    if (writes)
+        mapped->home = here;
+    else if (!mapped->written)
+        mapped->home |= here;
+    mapped->written |= writes;
+}
+
 static bool range_use(struct work *work, struct mapped *mapped, bool writes)
 {
-    if (writes && work->loaded.usual)
-        mapped->home = site_bit(work->site);
+    if (work->loaded.usual)
+        range_move(mapped, site_bit(work->site), writes);
     return copies_use(work, mapped, writes);
 }
 
@@ -407,6 +419,7 @@ static void range_deal(const struct work *work, struct mapped *mapped)
     if (mapped->made_by != work->number)
         return;
     graph_enter(work, mapped);
+    mapped->written = work->computes;
     mapped->home = work->computes ? site_bit(work->site) : 0;
     if (work->computes)
         mapped->dealt = (struct dealt){.deal = 0};

@@ -20,7 +20,10 @@ static void enter_all(void)
             deal_enter(&deal, &field[f][i]);
 }
 
-/* It writes a point of one field, and reads those beside it of the other one. */
+/* It writes a point of one field, and reads those beside it of the other one. Where nothing says
+ * where, it goes to site `else_to`. */
+static int else_to;
+
 static int region(int point, int radius, int from)
 {
     deal_region(&deal);
@@ -28,15 +31,20 @@ static int region(int point, int radius, int from)
     for (int i = point - radius; i <= point + radius; i++)
         if (i >= 0 && i < WIDTH)
             deal_use(&deal, &field[from][i], false);
-    return deal_site(&deal, SITES);
+    int site = deal_site(&deal, SITES);
+    deal_gone(&deal, site < 0 ? else_to : site);
+    return site;
 }
 
-/* The first shares with nobody yet. */
+/* The first shares with nobody yet; it belongs to the first block all the same. */
 static void check_blocks(void)
 {
     assert_int_equal(region(0, 1, 0), -1);
-    for (int i = 1; i < WIDTH; i++)
-        assert_in_range(region(i, 1, 0), i * SITES / WIDTH, (i + 1) * SITES / WIDTH);
+    for (int i = 1; i < WIDTH; i++) {
+        int block = (region(i, 1, 0) - else_to + SITES) % SITES;
+        assert_in_range(block, i * SITES / WIDTH, (2 * i + 1) * SITES / (2 * WIDTH));
+    }
+    else_to = (else_to + 1) % SITES;
     for (int i = 0; i < WIDTH; i++)
         assert_int_equal(region(i, 1, 1), -1);
 }
@@ -85,7 +93,7 @@ TEST(test_other_data_decides_where_there_is_some)
     for (int i = 0; i < 3; i++) {
         deal_region(&deal);
         deal_use(&deal, &field[0][3], false);
-        assert_int_equal(deal_site(&deal, SITES), i > 0 ? 0 : -1);
+        assert_int_equal(deal_site(&deal, SITES), i > 0 ? deal.first : -1);
         deal_use(&deal, i < 2 ? old : &other, false);
         assert_int_equal(deal_site(&deal, SITES), -1);
     }

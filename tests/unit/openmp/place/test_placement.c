@@ -400,6 +400,36 @@ TEST(test_regions_come_to_what_regions_wrote)
     go(CONSTRUCT_LEAVE, list_of(b, sizeof(b), MAP_FROM), NULL);
 }
 
+/* Where it was entered does not count once regions have used it elsewhere. */
+TEST(test_what_regions_have_read_is_written_there)
+{
+    int64_t second = 1000000000;
+    struct list to_b = list_of(b, 80, TOFROM), to_c = list_of(c, 80, TOFROM);
+    struct list to_a = list_of(a, 80, TOFROM);
+    struct loaded loaded;
+    go(CONSTRUCT_ENTER, list_of(a, 80, MAP_TO), device_of_site(0));
+    go(CONSTRUCT_ENTER, list_of(b, 80, MAP_TO), device_of_site(1));
+    go(CONSTRUCT_ENTER, list_of(c, 80, MAP_TO), device_of_site(0));
+    in = a;
+    add(&to_b, a, a, 80, MAP_TO);
+    go(CONSTRUCT_REGION, to_b, device_of_site(1));
+    assert_int_equal(present(a), 3);
+    struct work *work = begin(CONSTRUCT_REGION, &to_c, device_of_site(0));
+    int64_t *usual = work->loaded.usual;
+    end(work);
+    *usual = 100 * second; /* what keeps it from sites that have less */
+    load_begin(&device_of_site(1)->site.load, &loaded, &second, clock_ns());
+    add(&to_a, b, b, 80, MAP_TO);
+    add(&to_a, c, c, 80, MAP_TO);
+    in = b;
+    assert_int_equal(go(CONSTRUCT_REGION, to_a, NULL), 1);
+    in = NULL;
+    load_end(&device_of_site(1)->site.load, &loaded, clock_ns());
+    go(CONSTRUCT_LEAVE, list_of(a, 80, MAP_FROM), NULL);
+    go(CONSTRUCT_LEAVE, list_of(b, 80, MAP_FROM), NULL);
+    go(CONSTRUCT_LEAVE, list_of(c, 80, MAP_FROM), NULL);
+}
+
 /* What the program has entered and all read does not draw them, however large it is. */
 TEST(test_what_was_entered_is_read_anywhere)
 {
