@@ -251,7 +251,6 @@ static int64_t site_price(const struct tally *tally, const struct site *site)
     int i = site->index;
     const struct offer offer = {
         .has = tally->own[i] == tally->most,
-        .busy = site->load.under_way > 0,
         .wait_ns = load_wait(&site->load, tally->now_ns),
         .idle_ns = load_idle(&site->load, tally->now_ns),
         .bring_ns = tally->first_ns[i] + tally->more_ns[i],

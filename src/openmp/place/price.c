@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * price.c: Waits are known to no less than a region, because it is seen late how far a queue is, so
- * between busy sites a difference of two regions counts. A site that has just become free is
- * expected to get a region of its own data within the time of one.
+ * between busy sites a difference of two regions counts. A site that has just become free is as
+ * one that soon will be, as it is expected to get regions of its own data; the longer it gets none,
+ * the less that is so.
  */
 #include "openmp/place/price.h"
 
 enum {
-    LEAVE_NS = 400000, /* what a move costs others beside what has to be brought */
+    LEAVE_NS = 800000, /* what a move costs others beside what has to be brought */
     LEAVE_REGIONS = 2
 };
 
@@ -18,9 +19,7 @@ static int64_t later(int64_t a, int64_t b)
 
 static int64_t leave_price(const struct offer *offer, int64_t usual_ns)
 {
-    if (offer->busy)
-        return LEAVE_NS + LEAVE_REGIONS * usual_ns;
-    return LEAVE_NS + later(0, usual_ns - offer->idle_ns);
+    return later(0, LEAVE_NS + LEAVE_REGIONS * usual_ns - offer->idle_ns);
 }
 
 int64_t offer_price(const struct offer *offer, int64_t usual_ns, int64_t written_ns)

@@ -15,9 +15,8 @@
 
 struct offer {
     bool has;         /* no site has more of the construct's own data, see placement.c */
-    bool busy;        /* regions are under way there; */
-    int64_t wait_ns;  /* until they are done, */
-    int64_t idle_ns;  /* or since when there have been none */
+    int64_t wait_ns;  /* until regions that are under way there are done; */
+    int64_t idle_ns;  /* since when there have been none */
     int64_t bring_ns; /* what the construct lacks there */
 };
 

@@ -359,6 +359,7 @@ TEST(test_data_that_is_being_written_is_waited_for)
     struct list beside = list_of(b, sizeof(b), TOFROM);
     struct device *first_site = device_of_site(0);
     struct work *first, *second, *other;
+    struct loaded third;
     go(CONSTRUCT_ENTER, list_of(a, sizeof(a), MAP_TO), first_site);
     go(CONSTRUCT_ENTER, list_of(b, sizeof(b), MAP_TO), first_site);
     first = begin(CONSTRUCT_REGION, &written, first_site);
@@ -367,9 +368,11 @@ TEST(test_data_that_is_being_written_is_waited_for)
     first->loaded.until_ns += 10000000000;
     pthread_mutex_unlock(&device->space->lock);
     second = begin(CONSTRUCT_REGION, &again, NULL);
+    load_begin(&first_site->site.load, &third, first->loaded.usual, clock_ns());
     other = begin(CONSTRUCT_REGION, &beside, NULL);
     assert_int_not_equal(end(other), 0);
     assert_int_equal(end(second), 0);
+    load_end(&first_site->site.load, &third, clock_ns());
     end(first);
     go(CONSTRUCT_LEAVE, list_of(a, sizeof(a), MAP_FROM), NULL);
     go(CONSTRUCT_LEAVE, list_of(b, sizeof(b), MAP_FROM), NULL);
