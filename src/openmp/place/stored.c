@@ -13,7 +13,10 @@
 #include "openmp/place/end.h"
 #include "openmp/run/work.h"
 
-enum { MOST_BYTES = 4096 }; /* of a range that is looked into */
+enum {
+    LEAST_BYTES = 8,
+    MOST_BYTES = 4096
+}; /* of a range that is looked into: it has whole words */
 
 /* Device memory of all ranges that there ever were lies between, but for that of images. Under the
  * space's lock. */
@@ -35,7 +38,8 @@ static void ranges_note(const struct work *work)
 static bool is_searched(const struct pinned *pinned)
 {
     const struct mapped *mapped = pinned->mapped;
-    return pinned->writes && !mapped->variable && mapped->end - mapped->begin <= MOST_BYTES;
+    size_t bytes = mapped->end - mapped->begin;
+    return pinned->writes && !mapped->variable && bytes >= LEAST_BYTES && bytes <= MOST_BYTES;
 }
 
 static void pointer_count(struct attached *pointer, void *context)

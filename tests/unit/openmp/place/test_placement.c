@@ -451,15 +451,18 @@ TEST(test_what_was_entered_is_read_anywhere)
     go(CONSTRUCT_LEAVE, list_of(a, 80, MAP_FROM), NULL);
 }
 
-/* Behind a region, in small ranges; what leads nowhere is no matter. */
+/* Behind a region, in small ranges that can hold one; what leads nowhere is no matter. */
 TEST(test_addresses_are_looked_for)
 {
+    static int number;
     struct list list = list_of(a, 80, TOFROM);
     struct mapped *last;
     go(CONSTRUCT_ENTER, list_of(a, 80, MAP_TO), device_of_site(0));
     go(CONSTRUCT_ENTER, list_of(b, 80, MAP_TO), device_of_site(0));
     go(CONSTRUCT_ENTER, list_of(c, sizeof(c), MAP_TO), device_of_site(0));
     search_behind_regions(true);
+    go(CONSTRUCT_REGION, list_of(&number, sizeof(number), TOFROM), device_of_site(0));
+    assert_int_equal(searched, 0);
     go(CONSTRUCT_REGION, list, device_of_site(0));
     assert_int_equal(searched, 1);
     add(&list, c, c, sizeof(c), TOFROM);
