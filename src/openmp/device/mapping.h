@@ -110,11 +110,13 @@ struct pinned {
     struct mapped *mapped;
     uintptr_t begin; /* where pointers get their host values back; `bytes` may be 0 */
     size_t bytes;
-    bool sent;      /* the host gave some of its values */
-    bool given;     /* or all */
-    bool writes;    /* the work may write it there, see place/copies.h, */
-    bool brings;    /* the work has another site's copy brought */
-    bool gone;      /* the work is over, or its site is lost: nothing comes of it any more */
+    bool sent;            /* the host gave some of its values */
+    bool given;           /* or all */
+    bool writes;          /* the work may write it there, see place/copies.h, */
+    bool brings;          /* the work has another site's copy brought, */
+    struct work *bringer; /* by this one, NULL: by itself, */
+    int64_t until_ns;     /* and it is expected to be here then; by clock_ns() */
+    bool gone;            /* the work is over, or its site is lost: nothing comes of it any more */
     bool guessed;   /* no clause of the work names it, but it may be found there through memory */
     bool retrieved; /* all or some of them were to come back, */
     bool whole;     /* and all did */

@@ -6,10 +6,12 @@
  */
 #include "openmp/place/copies.h"
 
+#include "base/clock.h"
 #include "openmp/device/devices.h"
 #include "openmp/device/losses.h"
 #include "openmp/device/spare.h"
 #include "openmp/map/maps.h"
+#include "openmp/place/links.h"
 
 /* The work that has pinned it brings a copy to the device. */
 static bool is_brought_to(const struct pinned *pinned, const struct device *device)
@@ -17,16 +19,38 @@ static bool is_brought_to(const struct pinned *pinned, const struct device *devi
     return pinned->brings && pinned->work->device == device;
 }
 
-/* A device that has it: if there is one, such to which nothing brings it just now. */
-static struct device *source_of(const struct mapped *mapped)
+/* Each site that has it gives it to one after the other, also one to which it comes only now, when
+ * it has come. */
+static void sources_look(const struct mapped *mapped, int64_t *free_ns)
 {
-    uint64_t present = mapped_present(mapped);
-    uint64_t settled = present;
     const struct pinned *each;
-    LIST_FOREACH(each, &mapped->pins, link)
-    if (each->brings)
-        settled &= ~site_bit(each->work->site);
-    return device_of_site(__builtin_ctzll(settled ? settled : present));
+    LIST_FOREACH(each, &mapped->pins, link) if (each->brings && each->bringer)
+    {
+        int from = each->bringer->site->index;
+        if (free_ns[from] < each->until_ns)
+            free_ns[from] = each->until_ns;
+        if (free_ns[each->site] < each->until_ns)
+            free_ns[each->site] = each->until_ns;
+    }
+}
+
+/* From which site would it be here first? So what many read is handed on, as in a tree. *until_ns:
+ * when that is expected. */
+static struct device *source_of(const struct mapped *mapped, int to, int64_t *until_ns)
+{
+    int64_t free_ns[SITES_MOST] = {0}, now = clock_ns();
+    struct device *source = NULL;
+    sources_look(mapped, free_ns);
+    for (uint64_t present = mapped_present(mapped); present; present &= present - 1) {
+        int from = __builtin_ctzll(present);
+        int64_t until = (free_ns[from] > now ? free_ns[from] : now) +
+                        link_ns(from, to, mapped->end - mapped->begin);
+        if (source && until >= *until_ns)
+            continue;
+        source = device_of_site(from);
+        *until_ns = until;
+    }
+    return source;
 }
 
 /* From the program's memory, which has what all sites have lost. */
@@ -51,28 +75,38 @@ static bool range_miss(struct work *work, const struct mapped *mapped)
     return goes || spare_refused(work->where, NULL, mapped);
 }
 
+/* Behind who has pinned it, whose copy is brought: all else that this one does may take longer. */
+static bool follow_bringer(struct work *work, const struct pinned *pinned)
+{
+    return work_wait_for(work, pinned->bringer ? pinned->bringer : pinned->work);
+}
+
 /* Behind those in flight that may write it, that use what is overwritten, or bring what is read. */
 static bool bringer_follow(struct work *bringer, const struct work *work,
                            const struct mapped *mapped)
 {
     const struct pinned *each;
     LIST_FOREACH(each, &mapped->pins, link)
-    if (each->work != work &&
-        (each->writes || each->work->device == work->device ||
-         is_brought_to(each, bringer->device)) &&
-        !work_wait_for(bringer, each->work))
-        return false;
+    if (each->work != work) {
+        bool whole = each->writes || each->work->device == work->device;
+        if (whole && !work_wait_for(bringer, each->work))
+            return false;
+        if (!whole && is_brought_to(each, bringer->device) && !follow_bringer(bringer, each))
+            return false;
+    }
     return true;
 }
 
-static bool range_bring(struct work *work, const struct mapped *mapped)
+static bool range_bring(struct work *work, const struct mapped *mapped, struct use *use)
 {
     size_t bytes = mapped->end - mapped->begin;
-    struct work *bringer = work_begin_locked(source_of(mapped), work->where, WORK_FLIGHT);
+    struct device *source = source_of(mapped, work->site->index, &use->until_ns);
+    struct work *bringer = work_begin_locked(source, work->where, WORK_FLIGHT);
     bool right = bringer && bringer_follow(bringer, work, mapped) &&
                  work_exchange(bringer, mapped->device, work->site, mapped->device, bytes, NULL);
     if (!bringer)
         return false;
+    use->bringer = bringer;
     return work_depart(bringer) && work_await(work, bringer) && right;
 }
 
@@ -81,7 +115,7 @@ static bool range_follow(struct work *work, const struct mapped *mapped)
 {
     const struct pinned *each;
     LIST_FOREACH(each, &mapped->pins, link)
-    if (each->work != work && is_brought_to(each, work->device) && !work_wait_for(work, each->work))
+    if (each->work != work && is_brought_to(each, work->device) && !follow_bringer(work, each))
         return false;
     return true;
 }
@@ -130,7 +164,7 @@ bool copies_use(struct work *work, struct mapped *mapped, bool writes)
         remains_bring(mapped, work->site);
     bool right = is_here ? use->brings || range_follow(work, mapped)
                  : lost  ? work_follow_all(work, mapped) && range_give(work, mapped)
-                         : range_bring(work, mapped);
+                         : range_bring(work, mapped, use);
     use->brings |= !is_here;
     use->writes |= writes;
     mapped->present = writes ? here : mapped_present(mapped) | here;
@@ -227,6 +261,13 @@ static struct pinned *range_pin(struct work *work, struct mapped *mapped)
     return first;
 }
 
+static void pinned_bring(struct pinned *pinned, const struct use *use)
+{
+    pinned->brings = true;
+    pinned->bringer = use->bringer;
+    pinned->until_ns = use->until_ns;
+}
+
 bool copies_pin(struct work *work)
 {
     work->broken = work->lost;
@@ -246,7 +287,8 @@ bool copies_pin(struct work *work)
         if (!pinned)
             return false;
         pinned->writes |= use->writes;
-        pinned->brings |= use->brings;
+        if (use->brings)
+            pinned_bring(pinned, use);
     }
     work->uses.count = 0;
     return true;

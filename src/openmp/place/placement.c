@@ -19,6 +19,7 @@
 #include "openmp/place/deal.h"
 #include "openmp/place/graph.h"
 #include "openmp/place/lineage.h"
+#include "openmp/place/links.h"
 #include "openmp/place/price.h"
 #include "openmp/place/promised.h"
 #include "openmp/place/recompute.h"
@@ -28,28 +29,19 @@
 
 enum {
     KERNELS = 256,         /* whose times are known */
-    BRING_NS = 30000,      /* what the program's side does to bring something */
     BRING_RANGE_NS = 3000, /* and a further range */
-    MIB_NS = 256000,       /* that many bytes, where nothing was measured */
-    NEAR_NS = 100000, /* a round trip within a host takes no longer, where processors are free */
-    MOST_ITEMS = 4096 /* of a longer list the rest tells no more */
+    MOST_ITEMS = 4096      /* of a longer list the rest tells no more */
 };
 
 /* More than any price: where another site is wanted. */
 static const int64_t far_ns = INT64_MAX / 2;
-
-/* From one site to another; all 0: not asked yet. */
-struct link_cost {
-    int64_t first_ns, mib_ns;
-};
 
 static struct {
     struct kernel {
         const void *id;
         int64_t usual_ns;
     } kernels[KERNELS];
-    struct link_cost links[SITES_MOST][SITES_MOST]; /* from, to */
-    struct deal deal;                               /* under the space's lock, */
+    struct deal deal;            /* under the space's lock, */
     const struct placed *placed; /* whose mappers are gone through; under the space's lock */
 } placement;
 
@@ -111,24 +103,6 @@ static bool region_may_write(const struct placed *placed, int i, const struct ma
 }
 
 /* ---- the price ------------------------------------------------------------------------------- */
-
-/* What start-up measured of the way between two sites. The caller holds the space's lock, as all do
- * who come here. */
-static const struct link_cost *link_between(int from, int to)
-{
-    struct link_cost *link = &placement.links[from][to];
-    omprma_exchange_cost_t cost = {0};
-    if (link->mib_ns > 0)
-        return link;
-    const struct site *one = &device_of_site(from)->site, *other = &device_of_site(to)->site;
-    omprma_exchange_cost(one->remote, other->remote, &cost);
-    link->first_ns = (int64_t)(cost.round_trip_us * 1000);
-    if (link->first_ns > NEAR_NS && strcmp(one->host, other->host) == 0)
-        link->first_ns = NEAR_NS;
-    link->first_ns += BRING_NS;
-    link->mib_ns = cost.us_per_mib > 0 ? (int64_t)(cost.us_per_mib * 1000) : MIB_NS;
-    return link;
-}
 
 static int64_t *kernel_usual(const void *id)
 {

@@ -17,12 +17,15 @@
 #include "openmp/device/suballoc.h"
 
 struct mapped;
+struct work;
 
 struct use {
     struct mapped *range;
     uint64_t number;  /* the range's */
     uint64_t version; /* before the work, see place/lineage.h */
     bool writes, brings;
+    struct work *bringer; /* which brings it from another site; NULL: none does, */
+    int64_t until_ns;     /* and when it is expected to be here; by clock_ns() */
 };
 
 struct uses {

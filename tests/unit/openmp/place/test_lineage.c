@@ -247,7 +247,10 @@ static bool can_after(void (*change)(void))
         static const omprma_geometry_t geometry;
         const omprma_region_t launched = {
             .geometry = &geometry, .arguments = words, .count = sizeof(words) / sizeof(*words)};
-        struct use use = {ranges[0], ranges[0]->number, remains_version(ranges[0]), true, false};
+        struct use use = {.range = ranges[0],
+                          .number = ranges[0]->number,
+                          .version = remains_version(ranges[0]),
+                          .writes = true};
         struct work work = {
             .number = region.number, .launched = &launched, .uses = {.list = &use, .count = 1}};
         memcpy(words, &region, sizeof(region));
