@@ -140,7 +140,6 @@ struct chain chain_grown(const struct chain *chain, enum chain_part part, int64_
         end_ns = begin_ns;
     longer.ns[CHAIN_MESSAGES] += begin_ns - chain->end_ns;
     longer.ns[part] += end_ns - begin_ns;
-    longer.kernels += part == CHAIN_KERNELS;
     longer.end_ns = end_ns;
     return longer;
 }

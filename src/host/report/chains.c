@@ -24,9 +24,10 @@ struct device_chains {
 
 struct chains {
     struct observer observer; /* the first member */
-    struct recording *recording;
-    struct chain last; /* which ends last */
-    int waiting;       /* threads of the program */
+    struct recorded_names *names;
+    struct recording *recording; /* theirs */
+    struct chain last;           /* which ends last */
+    int waiting;                 /* threads of the program */
     int device_count;
     struct device_chains devices[];
 };
@@ -61,27 +62,24 @@ static const struct chain *later(const struct chain *one, const struct chain *ot
     return other->end_ns > one->end_ns && other->end_ns <= by_ns ? other : one;
 }
 
-/* Something of a queue has run. */
-static void add_link(struct chains *chains, const struct omprma_queue *queue, enum chain_part part,
-                     int64_t begin_ns, int64_t end_ns)
+/* Something of a queue has run. The queue's chain, or NULL: nobody knows what it waited for. */
+static struct chain *add_link(struct chains *chains, const struct omprma_queue *queue,
+                              enum chain_part part, int64_t begin_ns, int64_t end_ns)
 {
     struct queue_chains *own = of_queue(chains, queue);
-    struct chain *kernels = &chains->devices[queue->device->number].kernels, chain;
-    const struct chain *before;
+    const struct chain *before, *kernels = &chains->devices[queue->device->number].kernels;
 
     if (!own || end_ns <= own->done.end_ns)
-        return;
+        return NULL;
     before = own->done.end_ns ? &own->done : &own->asked;
     before = later(before, &own->asked, begin_ns);
     before = later(before, kernels, begin_ns); /* which it may have waited for in the worker */
     if (!before->end_ns)
-        return; /* it was appended before anybody looked on */
-    chain = chain_grown(before, part, begin_ns, end_ns);
-    own->done = chain;
-    if (chain.end_ns > chains->last.end_ns)
-        chains->last = chain;
-    if (part == CHAIN_KERNELS && chain.end_ns > kernels->end_ns)
-        *kernels = chain;
+        return NULL; /* it was appended before anybody looked on */
+    own->done = chain_grown(before, part, begin_ns, end_ns);
+    if (own->done.end_ns > chains->last.end_ns)
+        chains->last = own->done;
+    return &own->done;
 }
 
 /* A thread of the program waits, and has so far for what ended last. */
@@ -120,10 +118,22 @@ static void see_ran(struct observer *observer, struct operation *operation, int6
                     int64_t end_ns)
 {
     struct chains *chains = chains_of(observer);
-    int64_t ahead = chains->recording->device[operation->queue->device->number].first.ahead_ns;
+    int number = operation->queue->device->number;
+    struct chain *kernels = &chains->devices[number].kernels, *chain;
+    int64_t ahead = chains->recording->device[number].first.ahead_ns;
+    bool launch = is_launch(operation);
+    bool counts =
+        launch && recorded_is_programs(chains->names, recorded_kernel(chains->names, operation));
 
-    add_link(chains, operation->queue, is_launch(operation) ? CHAIN_KERNELS : CHAIN_DATA,
-             begin_ns - ahead, end_ns - ahead);
+    chain = add_link(chains, operation->queue, counts ? CHAIN_KERNELS : CHAIN_DATA,
+                     begin_ns - ahead, end_ns - ahead);
+    if (!chain)
+        return;
+    chain->kernels += counts;
+    if (chains->last.end_ns == chain->end_ns)
+        chains->last = *chain;
+    if (launch && chain->end_ns > kernels->end_ns)
+        *kernels = *chain;
 }
 
 /* What this side has carried. Of what a worker carries it has told already. */
@@ -166,13 +176,15 @@ static void see_rests(struct observer *observer, bool begins)
         learn(chains, now);
 }
 
-struct chains *chains_open(struct runtime *runtime, struct recording *recording)
+struct chains *chains_open(struct runtime *runtime, struct recorded_names *names)
 {
+    struct recording *recording = names->recording;
     size_t devices = (size_t)runtime->device_count * sizeof(struct device_chains);
     struct chains *chains = calloc(1, sizeof(*chains) + devices);
 
     if (!chains)
         return NULL;
+    chains->names = names;
     chains->recording = recording;
     chains->device_count = runtime->device_count;
     chains->observer = (struct observer){.appended = see_appended,

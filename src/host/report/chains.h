@@ -15,12 +15,13 @@
 #define OMPRMA_HOST_REPORT_CHAINS_H
 
 #include "host/core/runtime.h"
-#include "report/recording.h"
+#include "host/report/recorded_names.h"
 
 struct chains;
 
-/* Follows what happens from now on, for the recording, whose origin is now. NULL: no memory. */
-struct chains *chains_open(struct runtime *runtime, struct recording *recording);
+/* Follows what happens from now on, for the recording of these names, whose origin is now. NULL: no
+ * memory. */
+struct chains *chains_open(struct runtime *runtime, struct recorded_names *names);
 
 /* The program ends. NULL is allowed. */
 void chains_close(struct runtime *runtime, struct chains *chains);

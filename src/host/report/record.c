@@ -148,7 +148,7 @@ omprma_status_t record_open(struct runtime *runtime, struct recording *shared)
         prepare_ring(recorder->names.recording);
     recorder->names.recording->begun = 1;
     record_resume(runtime);
-    recorder->chains = chains_open(runtime, recorder->names.recording);
+    recorder->chains = chains_open(runtime, &recorder->names);
     return OMPRMA_OK;
 }
 

@@ -128,14 +128,6 @@ static void enter_region(struct recorder *recorder, const struct operation *oper
     queue->observed.number = region->number;
 }
 
-/* Kernels of the worker's own move data. */
-static bool is_programs(const struct recorder *recorder, uint32_t name)
-{
-    static const char own[] = "__omprma_";
-
-    return strncmp(recording_words(recorder->names.recording, name), own, sizeof(own) - 1) != 0;
-}
-
 static void name_launch(struct recorder *recorder, const struct operation *launch)
 {
     uint32_t name = recorded_kernel(&recorder->names, launch);
@@ -143,7 +135,7 @@ static void name_launch(struct recorder *recorder, const struct operation *launc
 
     if (launch->span)
         span_at(recorder, launch->span)->name = name;
-    if (!is_programs(recorder, name))
+    if (!recorded_is_programs(&recorder->names, name))
         return;
     recorder->names.recording->device[launch->queue->device->number].stats.launches++;
     if (region && region->launches++ == 0)

@@ -66,3 +66,10 @@ uint32_t recorded_kernel(struct recorded_names *names, const struct operation *l
             key, number, keep_kernel(names, kernel_names_find(device, launch->command.entry))};
     return known->text;
 }
+
+bool recorded_is_programs(const struct recorded_names *names, uint32_t kernel)
+{
+    static const char own[] = "__omprma_";
+
+    return strncmp(recording_words(names->recording, kernel), own, sizeof(own) - 1) != 0;
+}

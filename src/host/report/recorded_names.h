@@ -31,4 +31,7 @@ struct recorded_names {
 uint32_t recorded_text(struct recorded_names *names, const char *text);
 uint32_t recorded_kernel(struct recorded_names *names, const struct operation *launch);
 
+/* Is it a kernel of the program's? Those of the worker's own move data. */
+bool recorded_is_programs(const struct recorded_names *names, uint32_t kernel);
+
 #endif

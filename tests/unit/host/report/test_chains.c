@@ -16,6 +16,7 @@ enum { DEVICES = 2, QUEUES = 3, US = 1000, STEPS = 40, ROUNDS = 200 };
 static struct runtime runtime;
 static struct device devices[DEVICES];
 static struct omprma_queue queues[DEVICES][QUEUES];
+static struct recorded_names names;
 static struct recording *recording;
 static struct chains *chains;
 
@@ -31,7 +32,8 @@ static void begin(void)
             queues[i][k] = (struct omprma_queue){.device = &devices[i], .number = 40 * k};
     }
     recording->origin_ns = clock_ns();
-    chains = chains_open(&runtime, recording);
+    names = (struct recorded_names){.recording = recording};
+    chains = chains_open(&runtime, &names);
     assert_non_null(chains);
 }
 
