@@ -15,7 +15,7 @@ build() { # NAME
     "$llvm/bin/clang" -O1 -g "-DFOLDER=\"$deaths\"" -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
         "$(dirname "$0")/$1.c" -o "$folder/$1"
 }
-build lost_placed && build recomputed || exit 1
+build lost_placed && build recomputed && build recomputed_own || exit 1
 
 # one SEED DEATHS OPTION...: notes how it ends.
 right=0 lost=0 died=0 saves=
@@ -48,18 +48,20 @@ for ((seed = first; seed <= last; seed++)); do
     one "$seed" 2 -n 4 --data rma --placement auto
 done
 # What only lost workers had is computed again, where all that this takes is known.
-again() { # DEATH DEATH OPTION...
+again() { # PROGRAM DEATH DEATH OPTION...
     rm -f "$deaths"/*
-    timeout 100 "$RUN" "${@:3}" --placement auto --stats "$folder/recomputed" "$1" "$2" >"$folder/out" 2>"$folder/err"
-    check "deaths in $1 and $2, ${*:3}: status" "$?" 5
+    timeout 100 "$RUN" "${@:4}" --placement auto --stats "$folder/$1" "$2" "$3" >"$folder/out" 2>"$folder/err"
+    check "$1, deaths in $2 and $3, ${*:4}: status" "$?" 5
     check 'what is said of it' "$(sed -nE 's/.*: lost: ([0-9]) of [0-9] devices; [0-9]+ regions? w.* done again$/\1/p' "$folder/err")" \
         "$(find "$deaths" -name 'death-*' | wc -l)"
     grep -q 'again, for' "$folder/err" && computed=$((computed + 1))
 }
 computed=0
-again 20 47 -n 4 --transport direct
-again 9 33 -n 3 --data two-sided
-again 40 41 -n 4
+again recomputed 20 47 -n 4 --transport direct
+again recomputed 9 33 -n 3 --data two-sided
+again recomputed 40 41 -n 4
+again recomputed_own 30 50 -n 4 --transport direct
+again recomputed_own 40 61 -n 3 --data two-sided
 check 'something was computed again' "$((computed > 0))" 1
 
 # A block that all regions only read, which depend(in:) says, is brought to each worker once.

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "openmp/device/losses.h"
 #include "openmp/entry/region.h"
 #include "openmp/run/stray.h"
 #include "openmp/site/origin.h"
@@ -232,7 +233,8 @@ static bool lambda_attach(struct work *work, const struct maps *maps, int i, uin
 static void place_argument(struct arguments *arguments, omprma_addr_t begin, const char *name)
 {
     arguments->begins[arguments->count] = begin;
-    arguments->names[arguments->count] = name;
+    if (arguments->names)
+        arguments->names[arguments->count] = name;
 }
 
 static bool words_make(struct work *work, const struct maps *maps, const struct privates *privates,
@@ -273,6 +275,22 @@ static bool words_make(struct work *work, const struct maps *maps, const struct 
     return true;
 }
 
+/* Of what words stand for, if anybody wants to know. */
+static bool begins_make(struct arguments *arguments, size_t room)
+{
+    enum { FEW = sizeof(arguments->few_begins) / sizeof(arguments->few_begins[0]) };
+    if (!origin_wanted && !losses_matter())
+        return true;
+    arguments->begins =
+        room > FEW ? calloc(room, sizeof(*arguments->begins)) : arguments->few_begins;
+    if (origin_wanted)
+        arguments->names = calloc(room + 1, sizeof(*arguments->names));
+    if (!arguments->begins || (origin_wanted && !arguments->names))
+        return false;
+    memset(arguments->begins, 0, arguments->count * sizeof(*arguments->begins));
+    return true;
+}
+
 bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
                      struct arguments *arguments)
 {
@@ -285,12 +303,7 @@ bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
         arguments->words = calloc(room, sizeof(*arguments->words));
         privates.offsets = calloc(room, sizeof(*privates.offsets));
     }
-    bool right = arguments->words && privates.offsets;
-    if (origin_wanted) {
-        arguments->begins = calloc(room + 1, sizeof(*arguments->begins));
-        arguments->names = calloc(room + 1, sizeof(*arguments->names));
-        right = right && arguments->begins && arguments->names;
-    }
+    bool right = arguments->words && privates.offsets && begins_make(arguments, room);
     if (right)
         memset(arguments->words, 0, leading * sizeof(*arguments->words));
     else
@@ -306,6 +319,7 @@ void arguments_clear(struct arguments *arguments)
 {
     if (arguments->words != arguments->few)
         free(arguments->words);
-    free(arguments->begins);
+    if (arguments->begins != arguments->few_begins)
+        free(arguments->begins);
     free(arguments->names);
 }

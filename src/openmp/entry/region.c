@@ -14,6 +14,7 @@
 
 #include "openmp/abi/libomp.h"
 #include "openmp/device/info.h"
+#include "openmp/device/losses.h"
 #include "openmp/site/report.h"
 #include "openmp/tool/ompt.h"
 
@@ -47,7 +48,7 @@ static uint32_t region_limit(const struct region_call *call)
 
 void launch_clear_made(struct launch *launch)
 {
-    if (launch->arguments.begins)
+    if (launch->arguments.names)
         omprma_check_begins(NULL, NULL, 0);
     arguments_clear(&launch->arguments);
 }
@@ -88,9 +89,10 @@ static bool region_launch(struct work *work, const struct region_call *call,
                                        .arguments = arguments->words,
                                        .count = arguments->count,
                                        .context = takes_array(call)};
-    if (arguments->begins)
+    if (arguments->names)
         omprma_check_begins(arguments->begins, arguments->names, arguments->count);
     work_launch_between(work, &launch->region);
+    work->begins = arguments->begins;
     ompt_submit(call->teams);
     return maps_settle(work, maps);
 }
@@ -106,6 +108,7 @@ bool region_issue(struct work *work, const struct region_call *call, const struc
         info_arguments(work->where, work->device->number, "Entering OpenMP kernel", maps->count,
                        maps->sizes, maps->types, maps->names);
     work->computes = true;
+    sent_begin(&work->sent, losses_matter());
     bool right = maps_resolve(work, maps);
     right = moves_issue(work) && right;
     if (!right) {

@@ -14,9 +14,10 @@
 struct arguments {
     uint64_t *words;
     omprma_addr_t *begins; /* of what they stand for, see omprma_check_begins(); NULL: not wanted */
-    const char **names;
+    const char **names;    /* NULL: not wanted */
     size_t count;
-    uint64_t few[64]; /* `words`, where they fit */
+    uint64_t few[64];             /* `words`, where they fit, */
+    omprma_addr_t few_begins[64]; /* and `begins` */
 };
 
 /* None so far: there is nothing to clear. */
@@ -65,7 +66,7 @@ void launch_clear_made(struct launch *launch);
 
 static inline void launch_clear(struct launch *launch)
 {
-    if (launch->arguments.words != launch->arguments.few || launch->arguments.begins)
+    if (launch->arguments.words != launch->arguments.few || launch->arguments.names)
         launch_clear_made(launch);
 }
 

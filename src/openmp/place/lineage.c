@@ -13,7 +13,7 @@
 
 #include "openmp/device/remains.h"
 
-enum { ANCESTORS = 4096, WORDS_MOST = 256, USES_MOST = 256 };
+enum { ANCESTORS = 4096, USES_MOST = 256 };
 
 static struct ancestor *ancestors[ANCESTORS];
 
@@ -32,8 +32,8 @@ static bool is_moved(const struct work *work)
 static bool may_be_noted(const struct work *work)
 {
     const struct uses *uses = &work->uses;
-    if (!work->launched || work->lost || work->failed || work->privates.device != 0 ||
-        work->launched->count > WORDS_MOST || uses->count > USES_MOST || is_moved(work))
+    if (!work->launched || work->lost || work->failed || work->launched->count > LINEAGE_WORDS ||
+        uses->count > USES_MOST || is_moved(work))
         return false;
     for (size_t i = 0; i < uses->count; i++)
         if (uses->list[i].range->variable || mapped_has_pointers(uses->list[i].range))
@@ -41,21 +41,32 @@ static bool may_be_noted(const struct work *work)
     return true;
 }
 
+static void ancestor_forget(struct ancestor *ancestor)
+{
+    if (ancestor)
+        free(ancestor->own);
+    free(ancestor);
+}
+
 void lineage_note(const struct work *work, const void *host_id)
 {
     const omprma_region_t *region = work->launched;
     const struct uses *uses = &work->uses;
-    if (!may_be_noted(work))
+    struct own *own;
+    if (!may_be_noted(work) || !own_note(work, &own))
         return;
     size_t use_bytes = uses->count * sizeof(struct ancestor_use);
     size_t word_bytes = region->count * sizeof(*region->arguments);
     struct ancestor *ancestor = malloc(sizeof(*ancestor) + use_bytes + word_bytes);
-    if (!ancestor)
+    if (!ancestor) {
+        free(own);
         return;
+    }
     *ancestor = (struct ancestor){.number = work->number,
                                   .host_id = host_id,
                                   .geometry = *region->geometry,
                                   .context = region->context,
+                                  .own = own,
                                   .count = region->count,
                                   .use_count = uses->count,
                                   .words = (uint64_t *)((char *)(ancestor + 1) + use_bytes)};
@@ -67,7 +78,7 @@ void lineage_note(const struct work *work, const void *host_id)
     if (word_bytes > 0)
         memcpy(ancestor->words, region->arguments, word_bytes);
     struct ancestor **place = &ancestors[work->number % ANCESTORS];
-    free(*place);
+    ancestor_forget(*place);
     *place = ancestor;
 }
 

@@ -6,9 +6,9 @@
  * from nothing.
  *
  * The value of a range is told by the number of the work that wrote it last: its version. A region
- * is noted if it moves no data between the program's memory and its site, has no private variables
- * in memory, and uses no variables of images and no attached pointers; the latest few thousand are
- * known.
+ * is noted if it moves no data between the program's memory and its site, but for small private
+ * variables (own.h), and uses no variables of images and no attached pointers; the latest few
+ * thousand are known.
  *
  * Thread: the caller holds the space's lock.
  */
@@ -22,15 +22,19 @@
 #include <omprma/omprma.h>
 
 #include "openmp/device/mapping.h"
+#include "openmp/place/own.h"
 #include "openmp/run/work.h"
+
+enum { LINEAGE_WORDS = 256 }; /* the most of a region that is noted */
 
 /* A region that was issued. */
 struct ancestor {
     uint64_t number;     /* of its work, and so of what it wrote */
     const void *host_id; /* which region */
     omprma_geometry_t geometry;
-    bool context;  /* see omprma_region_t */
-    uint64_t plan; /* the number of the last one that it is in */
+    bool context;    /* see omprma_region_t */
+    struct own *own; /* NULL: none */
+    uint64_t plan;   /* the number of the last one that it is in */
     size_t count, use_count;
     uint64_t *words; /* behind what it used */
     struct ancestor_use {

@@ -7,6 +7,8 @@
  */
 #include "openmp/place/recompute.h"
 
+#include <string.h>
+
 #include <omprma_private/notes.h>
 
 #include "openmp/device/losses.h"
@@ -67,21 +69,56 @@ static bool step_bring(struct work *work, const struct lineage *lineage,
     return true;
 }
 
+/* What it was sent goes to its own memory. */
+static bool own_give(struct work *work, const struct own *own)
+{
+    const struct sent_piece *piece = NULL;
+    bool right = true;
+    while (right && (piece = sent_next(own->sent, own->sent_bytes, piece))) {
+        unsigned char *content = work_keep(work, piece->bytes);
+        omprma_addr_t block = work->privates.device, to = own_address(own, block, piece->to);
+        if (content)
+            own_content(own, block, piece, content);
+        right = content && work_submit(work, to, content, piece->bytes, NULL);
+    }
+    return right;
+}
+
 static bool step_launch(struct work *work, const struct ancestor *ancestor, omprma_addr_t kernel)
 {
+    const struct own *own = ancestor->own;
+    uint64_t words[LINEAGE_WORDS];
     omprma_region_t region = {.kernel = kernel,
                               .geometry = &ancestor->geometry,
-                              .arguments = ancestor->words,
+                              .arguments = words,
                               .count = ancestor->count,
                               .context = ancestor->context};
+    if (ancestor->count > 0)
+        memcpy(words, ancestor->words, ancestor->count * sizeof(*words));
+    if (own && !own_give(work, own))
+        return false;
+    if (own)
+        own_words(own, work->privates.device, words);
     work_launch_between(work, &region);
     return work_send(work);
+}
+
+/* One block for all regions, which come one after the other. */
+static bool own_alloc(struct work *work, const struct lineage *lineage)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < lineage->step_count; i++) {
+        const struct own *own = lineage->steps[i]->own;
+        if (own && own->bytes > bytes)
+            bytes = own->bytes;
+    }
+    return bytes == 0 || work_private(work, bytes) != 0;
 }
 
 static bool lineage_issue(struct work *work, const struct lineage *lineage,
                           const struct kernels *kernels)
 {
-    bool right = true;
+    bool right = own_alloc(work, lineage);
     for (size_t i = 0; i < lineage->step_count && right; i++)
         right = step_bring(work, lineage, lineage->steps[i]);
     for (size_t i = 0; i < lineage->heir_count && right; i++)

@@ -146,6 +146,9 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->placed_end = 0;
     work->moved = NULL;
     work->launched = NULL;
+    work->begins = NULL;
+    work->private_bytes = 0;
+    sent_begin(&work->sent, false);
     work->strays.count = 0;
     work->over = work->told = NULL;
     work->stored = 0;
@@ -619,22 +622,32 @@ bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_
             work_issued(work, omprma_launch(work->queue, kernel, geometry, words, count)));
 }
 
+static bool submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes,
+                   const omprma_shape_t *shape)
+{
+    return send_gathered(work) &&
+           (work->lost ||
+            work_issued(work, shape ? omprma_submit_strided(work->queue, to, from, shape)
+                                    : omprma_submit(work->queue, to, from, bytes)));
+}
+
 /* Where there is no host memory for it, the piece travels alone. */
 bool work_submit_beside(struct work *work, const struct suballoc *part, omprma_addr_t to,
                         const void *from, size_t bytes)
 {
     if (work->lost)
         return true;
+    sent_add(&work->sent, to, from, bytes);
     if ((work->region || (work->scatter && work->scatter->count > 0)) && !send_gathered(work))
         return false;
     if (!work->gather)
         work->gather = calloc(1, sizeof(*work->gather));
     if (!work->gather)
-        return work_submit(work, to, from, bytes, NULL);
+        return submit(work, to, from, bytes, NULL);
     if (gather_add(work->gather, part, to, from, bytes))
         return true;
-    return work_send_there(work) && (gather_add(work->gather, part, to, from, bytes) ||
-                                     work_submit(work, to, from, bytes, NULL));
+    return work_send_there(work) &&
+           (gather_add(work->gather, part, to, from, bytes) || submit(work, to, from, bytes, NULL));
 }
 
 bool work_submit_part(struct work *work, const struct mapped *mapped, const void *begin,
@@ -649,10 +662,8 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
 bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes,
                  const omprma_shape_t *shape)
 {
-    return send_gathered(work) &&
-           (work->lost ||
-            work_issued(work, shape ? omprma_submit_strided(work->queue, to, from, shape)
-                                    : omprma_submit(work->queue, to, from, bytes)));
+    sent_add(&work->sent, to, shape ? NULL : from, bytes);
+    return submit(work, to, from, bytes, shape);
 }
 
 bool work_fill(struct work *work, omprma_addr_t to, unsigned char value, size_t bytes)
@@ -759,6 +770,7 @@ omprma_addr_t work_private(struct work *work, size_t bytes)
     enum { ANY = 16 }; /* nobody uses it where the host is the device */
     if (!work_alloc(work, "private variables", 0, bytes, &work->privates))
         return 0;
+    work->private_bytes = bytes;
     return work->lost ? ANY : work->privates.device;
 }
 

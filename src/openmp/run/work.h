@@ -25,6 +25,7 @@
 #include "openmp/device/mapping.h"
 #include "openmp/run/gather.h"
 #include "openmp/run/moves.h"
+#include "openmp/run/sent.h"
 #include "openmp/run/uses.h"
 #include "openmp/run/stray.h"
 
@@ -47,12 +48,15 @@ struct work {
     struct promised promised;
     struct work *bringers; /* works of other sites that bring it what it needs */
     struct work *next_bringer;
-    struct suballoc privates;        /* device memory of private variables */
+    struct suballoc privates;        /* device memory of private variables, */
+    size_t private_bytes;            /* so much */
+    struct sent sent;                /* what a region was sent, where somebody may want it again */
     struct moves moves;              /* that are not issued yet */
     struct gather *gather;           /* what is to travel together there, or back; made */
     struct scatter *scatter;         /* when it is needed, and kept */
     omprma_region_t *region;         /* between the two, and not issued yet; NULL: there is none */
-    const omprma_region_t *launched; /* the last one, while the construct is being issued */
+    const omprma_region_t *launched; /* the last one, while the construct is being issued, */
+    const omprma_addr_t *begins;     /* and of what its words stand for; NULL: not known */
     struct kept *kept;               /* host memory that omprma reads from */
     struct arrival *arrived;         /* what comes back to one that is spared */
     bool departed;                   /* `end` is behind all that it has issued */

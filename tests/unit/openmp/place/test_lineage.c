@@ -21,6 +21,7 @@ static uint64_t now[RANGES];                /* what the range holds */
 static uint64_t home[RANGES];               /* what the program's memory has of it, */
 static uint64_t bases[RANGES];              /* and held when it got that */
 static const char kernel;
+static const omprma_addr_t own_at = 0x7f0000010000; /* private variables */
 static unsigned seed;
 
 static unsigned draw(unsigned limit)
@@ -103,6 +104,17 @@ static struct played region_draw(void)
     return region;
 }
 
+/* Its number, as a private variable. */
+static void privates_give(struct work *work, const struct played *region)
+{
+    static const omprma_addr_t begins[sizeof(*region) / sizeof(uint64_t) + 1];
+    work->begins = begins;
+    work->privates.device = own_at;
+    work->private_bytes = sizeof(region->number);
+    sent_begin(&work->sent, true);
+    sent_add(&work->sent, own_at, &region->number, sizeof(region->number));
+}
+
 static void compute(void)
 {
     struct played region = region_draw();
@@ -113,6 +125,9 @@ static void compute(void)
     const omprma_region_t launched = {
         .geometry = &geometry, .arguments = words, .count = sizeof(words) / sizeof(*words)};
     struct work work = {.number = region.number, .launched = &launched};
+    bool has_privates = draw(2);
+    if (has_privates)
+        privates_give(&work, &region);
     for (int i = 0; i < region.count; i++) {
         struct mapped *range = ranges[region.use[i]];
         uses[i] = (struct use){.range = range,
@@ -123,6 +138,7 @@ static void compute(void)
     work.uses.list = uses;
     work.uses.count = (size_t)region.count;
     lineage_note(&work, &kernel);
+    free(work.sent.list);
     play(&region, now);
     for (int i = 0; i < region.count; i++)
         over(ranges[region.use[i]], (struct pinned){.writes = region.writes[i]}, true);
@@ -157,6 +173,19 @@ static int index_of(const struct mapped *mapped)
     return i;
 }
 
+/* The private variable that it had, if any. */
+static void own_compare(const struct ancestor *ancestor)
+{
+    uint64_t number;
+    const struct own *own = ancestor->own;
+    if (!own)
+        return;
+    const struct sent_piece *piece = sent_next(own->sent, own->sent_bytes, NULL);
+    assert_int_equal(piece->bytes, sizeof(number));
+    own_content(own, 64, piece, (unsigned char *)&number);
+    assert_int_equal(number, ancestor->number);
+}
+
 /* Plays what is planned in a copy of what is there: what was lost is not. */
 static void compare(const struct lineage *lineage, const bool *lost)
 {
@@ -174,6 +203,7 @@ static void compare(const struct lineage *lineage, const bool *lost)
         assert_int_equal(lineage->steps[i]->geometry.threads[0], 7);
         memcpy(&region, lineage->steps[i]->words, sizeof(region));
         assert_int_equal(region.number, lineage->steps[i]->number);
+        own_compare(lineage->steps[i]);
         play(&region, values);
     }
     for (size_t i = 0; i < lineage->heir_count; i++) {

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* recomputed_own.c: what lost_placed.sh runs: random tasks on blocks, whose regions have memory of
+ * their own: structures and arrays as private variables. Two of them, the numbers of which are the
+ * arguments, end their workers; FOLDER is where files say that it has happened. Nothing comes home
+ * before the end, so what these workers had is computed again. Ends with status 5, and a line.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "die.h"
+
+enum { BLOCKS = 6, N = 3000, TASKS = 72, TABLE = 40 };
+
+struct setting {
+    double factor;
+    int shift;
+    double table[TABLE];
+};
+
+static double real[BLOCKS][N], model[BLOCKS][N];
+static unsigned state = 17;
+static int deaths[2];
+
+static unsigned draw(unsigned limit)
+{
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % limit;
+}
+
+/* The number of the death that the task brings about; -1: none. */
+static int death_of(int task)
+{
+    return task == deaths[0] ? 0 : task == deaths[1] ? 1 : -1;
+}
+
+static struct setting setting_draw(void)
+{
+    struct setting setting = {.factor = draw(8) * 0.125, .shift = (int)draw(N)};
+    for (int i = 0; i < TABLE; i++)
+        setting.table[i] = draw(100);
+    return setting;
+}
+
+#pragma omp begin declare target
+static void compute(double *x, const double *y, const struct setting *setting)
+{
+    for (int i = 0; i < N; i++)
+        x[i] =
+            x[i] * setting->factor + y[(i + setting->shift) % N] * 0.25 + setting->table[i % TABLE];
+}
+#pragma omp end declare target
+
+static void region_structure(double *x, const double *y, int death, struct setting setting)
+{
+#pragma omp target map(tofrom : x[:N]) map(to : y[:N]) firstprivate(death, setting)
+    {
+        compute(x, y, &setting);
+        setting.factor = -1; /* it is this region's own */
+        die(death);
+    }
+}
+
+/* Large enough to be sent from where it is. */
+static void region_array(double *x, const double *y, int death, struct setting setting)
+{
+    double list[300];
+    for (int i = 0; i < 300; i++)
+        list[i] = setting.table[i % TABLE];
+#pragma omp target map(tofrom : x[:N]) map(to : y[:N]) firstprivate(death, setting, list)
+    {
+        memcpy(setting.table, list, sizeof(setting.table));
+        memset(list, 0, sizeof(list));
+        die(death);
+        compute(x, y, &setting);
+    }
+}
+
+static void (*const kinds[])(double *, const double *, int, struct setting) = {region_structure,
+                                                                               region_array};
+
+/* clang 19 and 22 pass structures to regions that are tasks by reference, so the task is around the
+ * region. */
+static void tasks_make(void)
+{
+    for (int i = 0; i < TASKS; i++) {
+        unsigned to = draw(BLOCKS), from = (to + 1 + draw(BLOCKS - 1)) % BLOCKS;
+        int kind = i % (int)(sizeof(kinds) / sizeof(*kinds)), death = death_of(i);
+        struct setting setting = setting_draw();
+        double *x = real[to], *y = real[from];
+#pragma omp task depend(inout : x[0]) depend(in : y[0]) firstprivate(kind, x, y, death, setting)
+        kinds[kind](x, y, death, setting);
+        compute(model[to], model[from], &setting);
+    }
+}
+
+int main(int count, char **words)
+{
+    int wrong = 0;
+    for (int i = 0; i < 2; i++)
+        deaths[i] = count > 1 + i ? atoi(words[1 + i]) : -1;
+    for (int b = 0; b < BLOCKS; b++) {
+        double *x = real[b];
+        for (int n = 0; n < N; n++)
+            x[n] = model[b][n] = (b * 31 + n * 7) % 101;
+#pragma omp target enter data map(to : x[:N])
+    }
+#pragma omp parallel num_threads(4)
+#pragma omp single
+    tasks_make();
+    for (int b = 0; b < BLOCKS; b++) {
+        double *x = real[b];
+#pragma omp target exit data map(from : x[:N])
+        wrong += memcmp(x, model[b], sizeof(model[b])) != 0;
+    }
+    printf("%d tasks, %d blocks wrong\n", TASKS, wrong);
+    return wrong ? 6 : 5;
+}
