@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* recomputed_own.c: what lost_placed.sh runs: random tasks on blocks, whose regions have memory of
- * their own: structures and arrays as private variables. Two of them, the numbers of which are the
- * arguments, end their workers; FOLDER is where files say that it has happened. Nothing comes home
- * before the end, so what these workers had is computed again. Ends with status 5, and a line.
+ * their own: structures and arrays as private variables, and what they map themselves. Two of them,
+ * the numbers of which are the arguments, end their workers; FOLDER is where files say that it has
+ * happened. Nothing comes home before the end, so what these workers had is computed again. Ends
+ * with status 5, and a line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +76,58 @@ static void region_array(double *x, const double *y, int death, struct setting s
     }
 }
 
-static void (*const kinds[])(double *, const double *, int, struct setting) = {region_structure,
-                                                                               region_array};
+/* A section of an array, and what comes home. */
+static void region_maps(double *x, const double *y, int death, struct setting setting)
+{
+    double *table = setting.table, factor = 0, sum = setting.shift;
+    int seen[4] = {-1, -1, -1, -1};
+#pragma omp target map(tofrom                                                                      \
+                       : x[:N]) map(to                                                             \
+                                    : y[:N]) map(to                                                \
+                                                 : table [2:TABLE - 2]) map(tofrom                 \
+                                                                            : sum, seen [1:2])     \
+    firstprivate(death, setting) map(from                                                          \
+                                     : factor)
+    {
+        struct setting inner = setting;
+        for (int i = 2; i < TABLE; i++)
+            inner.table[i] = table[i];
+        table[2] = -5;
+        inner.shift = (int)sum;
+        sum += 1;
+        seen[1]++;
+        factor = setting.factor;
+        compute(x, y, &inner);
+        die(death);
+    }
+    if (factor != setting.factor || sum != setting.shift + 1 || seen[0] + seen[1] != -1)
+        printf("wrong: what has come home\n");
+}
+
+/* A structure with a pointer in it. */
+static void region_pointer(double *x, const double *y, int death, struct setting setting)
+{
+    struct {
+        double *table;
+        int shift;
+    } own = {setting.table, setting.shift};
+    double factor = setting.factor;
+#pragma omp target map(tofrom                                                                      \
+                       : x[:N]) map(to                                                             \
+                                    : y[:N]) map(to                                                \
+                                                 : own, own.table[:TABLE])                         \
+    firstprivate(death, factor)
+    {
+        struct setting inner = {.factor = factor, .shift = own.shift};
+        memcpy(inner.table, own.table, sizeof(inner.table));
+        own.shift = 0;
+        die(death);
+        compute(x, y, &inner);
+    }
+}
+
+static void (*const kinds[])(double *, const double *, int, struct setting) = {
+    region_structure, region_array, region_maps, region_pointer};
 
 /* clang 19 and 22 pass structures to regions that are tasks by reference, so the task is around the
  * region. */

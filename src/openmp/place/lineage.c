@@ -19,24 +19,21 @@ static struct ancestor *ancestors[ANCESTORS];
 
 /* ---- noting --------------------------------------------------------------------------------- */
 
-/* Has data been moved for the region between the program's memory and its site, or has it made the
- * range itself? */
-static bool is_moved(const struct work *work)
+/* Else it has become a part of another range, which the region has made. */
+static bool is_there_still(const struct use *use)
 {
-    for (const struct pinned *each = work->pinned; each; each = each->next)
-        if (each->sent || each->retrieved || each->mapped->made_by == work->number)
-            return true;
-    return false;
+    return use->range->number == use->number && !use->range->vacant;
 }
 
 static bool may_be_noted(const struct work *work)
 {
     const struct uses *uses = &work->uses;
     if (!work->launched || work->lost || work->failed || work->launched->count > LINEAGE_WORDS ||
-        uses->count > USES_MOST || is_moved(work))
+        uses->count > USES_MOST)
         return false;
     for (size_t i = 0; i < uses->count; i++)
-        if (uses->list[i].range->variable || mapped_has_pointers(uses->list[i].range))
+        if (uses->list[i].range->variable || mapped_has_pointers(uses->list[i].range) ||
+            !is_there_still(&uses->list[i]))
             return false;
     return true;
 }

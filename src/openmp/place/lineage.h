@@ -6,9 +6,9 @@
  * from nothing.
  *
  * The value of a range is told by the number of the work that wrote it last: its version. A region
- * is noted if it moves no data between the program's memory and its site, but for small private
- * variables (own.h), and uses no variables of images and no attached pointers; the latest few
- * thousand are known.
+ * is noted if it gets no data from the program's memory but small private variables, and what it
+ * maps itself (own.h), and if it uses no variables of images and no attached pointers; the latest
+ * few thousand are known.
  *
  * Thread: the caller holds the space's lock.
  */

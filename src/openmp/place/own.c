@@ -41,16 +41,32 @@ static bool sent_lies_in(const struct own *own, const struct sent *sent)
     return true;
 }
 
+static bool has_made(const struct work *work, const struct mapped *mapped)
+{
+    return mapped->made_by == work->number;
+}
+
+static size_t parts_count(const struct work *work)
+{
+    size_t count = work->private_bytes > 0;
+    for (const struct pinned *each = work->pinned; each; each = each->next)
+        count += has_made(work, each->mapped);
+    return count;
+}
+
+/* A range may be pinned more than once. */
 static void parts_add(struct own *own, const struct work *work)
 {
     if (work->private_bytes > 0)
         part_add(own, work->privates.device, work->private_bytes);
+    for (const struct pinned *each = work->pinned; each; each = each->next)
+        if (has_made(work, each->mapped) && !part_of(own, each->mapped->device))
+            part_add(own, each->mapped->device, each->mapped->end - each->mapped->begin);
 }
 
-/* With room for what parts_add() adds. */
-static struct own *own_make(const struct work *work)
+static struct own *own_make(const struct work *work, size_t parts)
 {
-    size_t words = work->launched->count, part_bytes = sizeof(struct own_part);
+    size_t words = work->launched->count, part_bytes = parts * sizeof(struct own_part);
     size_t begin_bytes = words * sizeof(omprma_addr_t);
     struct own *own = malloc(sizeof(*own) + part_bytes + begin_bytes + work->sent.bytes);
     if (!own)
@@ -66,14 +82,26 @@ static struct own *own_make(const struct work *work)
     return own;
 }
 
+/* What was there before the region has its values by others, and by what the region computes. */
+static bool is_given_only_own(const struct work *work)
+{
+    for (const struct pinned *each = work->pinned; each; each = each->next)
+        if (has_made(work, each->mapped) ? each->mapped->used_by == work->number : each->sent)
+            return false;
+    return true;
+}
+
 bool own_note(const struct work *work, struct own **own)
 {
+    size_t parts = parts_count(work);
     *own = NULL;
-    if (work->private_bytes == 0)
-        return work->sent.bytes == 0 && !work->sent.more;
-    if (work->sent.more || !work->begins)
+    if (work->sent.more || !is_given_only_own(work))
         return false;
-    *own = own_make(work);
+    if (parts == 0)
+        return work->sent.bytes == 0;
+    if (!work->begins)
+        return false;
+    *own = own_make(work, parts);
     if (*own && (*own)->bytes <= BYTES_MOST && sent_lies_in(*own, &work->sent))
         return true;
     free(*own);

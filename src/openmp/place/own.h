@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * own.h: device memory that a region had for itself alone, which is gone when it is over: its
- * private variables. To do the region again it gets other memory, with what it was sent then; words
- * and pointers that lead there are moved.
+ * own.h: device memory that a region had for itself, which is gone when it is over: its private
+ * variables, and what it has mapped itself. To do the region again it gets other memory, with what
+ * it was sent then; words and pointers that lead there are moved. What came home then need not come
+ * again.
  *
  * Thread: the caller holds the space's lock. Blocks: no.
  */

@@ -10,7 +10,7 @@
 #include "openmp/place/own.h"
 #include "tests/unit/test.h"
 
-enum { WORDS = 3, ROOM = 8192 };
+enum { WORDS = 3, ROOM = 16384 };
 
 static const omprma_addr_t there = 0x7f0012340000, block = 0x7f0055550000;
 static struct work work;
@@ -112,6 +112,72 @@ TEST(what_was_sent_to_elsewhere_cannot_be_given_again)
     privates(there, 7);
     assert_false(can());
     privates(there + 4, 8);
+    assert_false(can());
+}
+
+/* A range that the region has pinned, and maybe made. */
+struct user {
+    struct mapped mapped;
+    struct pinned pinned;
+};
+
+static void pin(struct user *user, omprma_addr_t at, size_t bytes, bool made)
+{
+    static const uintptr_t host = 4096;
+    user->mapped = (struct mapped){.begin = host,
+                                   .end = host + bytes,
+                                   .device = at,
+                                   .made_by = made ? work.number : work.number - 1};
+    user->pinned = (struct pinned){.next = work.pinned, .work = &work, .mapped = &user->mapped};
+    work.pinned = &user->pinned;
+}
+
+TEST(what_the_region_maps_itself_is_given_again)
+{
+    struct user before, structure, list, twice;
+    unsigned char memory[ROOM] = {0};
+    const double numbers[] = {1, 2, 3};
+    const omprma_addr_t pointer = there + 4096 - 8;
+    uint64_t words[WORDS] = {there, there + 256, there + 4096 - 16};
+    struct own *own;
+    privates(there, 16);
+    pin(&before, there + 4096 - 8, 8, false);
+    pin(&structure, there + 256, 24, true);
+    pin(&list, there + 4096, 5000, true); /* of which the first element is another one's */
+    pin(&twice, there + 256, 24, true);
+    for (int i = 0; i < WORDS; i++)
+        begins[i] = words[i];
+    begins[2] = there + 4096;
+    sent_add(&work.sent, there + 4096, numbers, sizeof(numbers));
+    sent_add(&work.sent, there + 256 + 8, &pointer, sizeof(pointer));
+    assert_true(own_note(&work, &own));
+    assert_int_equal(own->part_count, 3);
+    give(own, memory);
+    own_words(own, block, words);
+    omprma_addr_t moved = own_address(own, block, there + 4096);
+    assert_int_equal(moved % 4096, 0);
+    assert_memory_equal(memory + (moved - block), numbers, sizeof(numbers));
+    assert_int_equal(words[0], own_address(own, block, there));
+    assert_int_equal(words[1], own_address(own, block, there + 256));
+    assert_int_equal(words[2], moved - 16);
+    /* It leads to what was there before. */
+    assert_memory_equal(memory + (words[1] - block) + 8, &pointer, sizeof(pointer));
+    free(own);
+}
+
+TEST(what_others_had_before_cannot_be_given_again)
+{
+    struct user user;
+    pin(&user, there, 64, false);
+    user.pinned.retrieved = true;
+    assert_true(can());
+    user.pinned.sent = true;
+    assert_false(can());
+    work.pinned = NULL;
+    pin(&user, there, 64, true);
+    user.pinned.sent = true;
+    assert_true(can());
+    user.mapped.used_by = work.number; /* it was there, and is made anew */
     assert_false(can());
 }
 
