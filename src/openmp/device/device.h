@@ -51,9 +51,11 @@ struct space {
     int sites;        /* how many serve it; where several do, they are all that there are */
     bool has_pending; /* some ranges were lost, and can be computed again */
     /* Set with the first region that is noted for that, see place/recompute.h. The caller holds the
-     * lock. The first one says whether this range can be; the second one is recompute_lost(). */
+     * lock. The first one says whether this range can be; the second one is recompute_lost(), the
+     * third one lineage_done(). */
     bool (*can_recompute)(struct space *space, struct mapped *lost);
     bool (*recompute)(struct device *device, const struct location *where);
+    void (*region_done)(uint64_t work);
 };
 
 struct device {

@@ -161,7 +161,13 @@ static void range_over(const struct pinned *pinned, const struct remains_end *en
 {
     struct mapped *mapped = pinned->mapped;
     bool is_lost = end->site->settled;
-    if (mapped->variable || mapped->lost)
+    if (mapped->variable)
+        return;
+    /* Nobody has what it wrote, but that is what the range has to have again. */
+    if (end->done && pinned->writes && pinned->number > mapped->settled_by &&
+        (mapped->lost || is_lost))
+        mapped->settled_by = pinned->number;
+    if (mapped->lost)
         return;
     if (end->done && !(is_lost && pinned->writes))
         over_done(pinned, end);

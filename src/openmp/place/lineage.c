@@ -17,6 +17,12 @@ enum { ANCESTORS = 4096, USES_MOST = 256 };
 
 static struct ancestor *ancestors[ANCESTORS];
 
+static struct ancestor *ancestor_of(uint64_t version)
+{
+    struct ancestor *ancestor = ancestors[version % ANCESTORS];
+    return ancestor && ancestor->number == version ? ancestor : NULL;
+}
+
 /* ---- noting --------------------------------------------------------------------------------- */
 
 /* Else it has become a part of another range, which the region has made. */
@@ -79,6 +85,13 @@ void lineage_note(const struct work *work, const void *host_id)
     *place = ancestor;
 }
 
+void lineage_done(uint64_t work)
+{
+    struct ancestor *ancestor = ancestor_of(work);
+    if (ancestor)
+        ancestor->done = true;
+}
+
 static bool is_among(const void *const *list, size_t count, const void *id)
 {
     for (size_t i = 0; i < count; i++)
@@ -97,12 +110,6 @@ size_t lineage_regions(const void **host_ids, size_t most)
 }
 
 /* ---- planning ------------------------------------------------------------------------------- */
-
-static struct ancestor *ancestor_of(uint64_t version)
-{
-    struct ancestor *ancestor = ancestors[version % ANCESTORS];
-    return ancestor && ancestor->number == version ? ancestor : NULL;
-}
 
 void lineage_begin(struct lineage *lineage, struct space *space)
 {
@@ -169,6 +176,20 @@ static const struct ancestor_use *use_in(const struct ancestor *ancestor,
     return NULL;
 }
 
+/* What the region found there, but for works that have failed. */
+static uint64_t version_found(const struct ancestor_use *use)
+{
+    const struct ancestor *ancestor = ancestor_of(use->version);
+    while (ancestor && !ancestor->done) {
+        const struct ancestor_use *earlier = use_in(ancestor, use->range);
+        if (!earlier)
+            break;
+        use = earlier;
+        ancestor = ancestor_of(use->version);
+    }
+    return use->version;
+}
+
 /* All regions that wrote it since it was what it begins with. */
 static bool heir_follow(struct lineage *lineage, struct heir heir)
 {
@@ -177,7 +198,7 @@ static bool heir_follow(struct lineage *lineage, struct heir heir)
         const struct ancestor_use *use = ancestor ? use_in(ancestor, heir.range) : NULL;
         if (!use || !use->writes || !step_want(lineage, ancestor))
             return false;
-        version = use->version;
+        version = version_found(use);
     }
     return true;
 }
@@ -190,7 +211,7 @@ static bool step_follow(struct lineage *lineage, const struct ancestor *ancestor
         struct mapped *mapped = use->range;
         if (has_begun_anew(mapped) || mapped->number != use->number)
             return false;
-        bool is_there = !use->writes && remains_version(mapped) == use->version &&
+        bool is_there = !use->writes && remains_version(mapped) == version_found(use) &&
                         (mapped_present(mapped) || remains_at_home(mapped));
         if (!is_there && !heir_want(lineage, mapped))
             return false;
@@ -203,9 +224,9 @@ static bool step_finds(const struct lineage *lineage, const struct ancestor *anc
 {
     for (size_t i = 0; i < ancestor->use_count; i++) {
         const struct ancestor_use *use = &ancestor->uses[i];
+        uint64_t version = version_found(use);
         if (lineage_has(lineage, use->range) &&
-            (use->version < lineage->heirs[use->range->use].base ||
-             use->version > use->range->settled_by))
+            (version < lineage->heirs[use->range->use].base || version > use->range->settled_by))
             return false;
     }
     return true;

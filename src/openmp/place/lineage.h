@@ -5,7 +5,9 @@
  * still: from what the program's memory has, or, for one that was given nothing when it was made,
  * from nothing.
  *
- * The value of a range is told by the number of the work that wrote it last: its version. A region
+ * The value of a range is told by the number of the work that wrote it last: its version. A work
+ * that failed has none: who found its version had no order with it, as what has one begins when the
+ * first is over. A region
  * is noted if it gets no data from the program's memory but small private variables, and what it
  * maps itself (own.h), and if it uses no variables of images and no attached pointers; the latest
  * few thousand are known.
@@ -32,6 +34,7 @@ struct ancestor {
     uint64_t number;     /* of its work, and so of what it wrote */
     const void *host_id; /* which region */
     omprma_geometry_t geometry;
+    bool done;       /* else it is under way, or has failed */
     bool context;    /* see omprma_region_t */
     struct own *own; /* NULL: none */
     uint64_t plan;   /* the number of the last one that it is in */
@@ -61,6 +64,9 @@ struct lineage {
 /* A region has been issued by the work, whose uses have not been pinned yet; its maps have. Where
  * there is no memory for it, it is not noted. Blocks: no. */
 void lineage_note(const struct work *work, const void *host_id);
+
+/* The region of this work is done, if it is noted. Blocks: no. */
+void lineage_done(uint64_t work);
 
 /* Which regions there are among those that are noted, each once, at most so many. How many. Blocks:
  * no. */

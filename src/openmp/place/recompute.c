@@ -222,4 +222,5 @@ void recompute_offer(struct space *space)
 {
     space->can_recompute = can_recompute;
     space->recompute = recompute_lost;
+    space->region_done = lineage_done;
 }

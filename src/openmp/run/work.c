@@ -410,6 +410,7 @@ static bool work_has_begun(const struct work *work)
  * something is asked once all is complete. */
 static void remains_end(struct work *work, bool arrived)
 {
+    const struct space *space = work->device->space;
     bool news = false;
     const struct remains_end end = {
         .site = work->site,
@@ -421,6 +422,8 @@ static void remains_end(struct work *work, bool arrived)
         remains_over(each, &end);
         news |= mapped_is_pending(each->mapped);
     }
+    if (end.done && work->computes && space->region_done)
+        space->region_done(work->number);
     if (news)
         losses_tell(work->device->space, work->where);
 }

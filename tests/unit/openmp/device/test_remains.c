@@ -162,6 +162,27 @@ TEST(test_unordered_writers)
     end();
 }
 
+/* To compute it again, all that is done has to be in it. */
+TEST(test_a_lost_range_has_the_version_of_what_is_done)
+{
+    begin(1);
+    struct pinned *first = pin(1, 0, true), *later = pin(2, 1, true);
+    lose(0);
+    over(later, true, true);
+    assert_int_equal(mapped_present(range), 0);
+    assert_int_equal(range->settled_by, 2);
+    over(first, false, true);
+    assert_int_equal(range->settled_by, 2);
+    end();
+    begin(1);
+    first = pin(1, 0, true);
+    lose(0);
+    over(first, true, true);
+    assert_int_equal(mapped_present(range), 0);
+    assert_int_equal(range->settled_by, 1);
+    end();
+}
+
 TEST(test_the_program_may_have_it)
 {
     struct remains_end how = {.site = &sites[0], .done = true};

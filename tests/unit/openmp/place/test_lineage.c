@@ -115,8 +115,29 @@ static void privates_give(struct work *work, const struct played *region)
     sent_add(&work->sent, own_at, &region->number, sizeof(region->number));
 }
 
+/* Another one, with the same ranges and without an order, was issued just before, and fails: it
+ * does nothing, but the region finds its version. */
+static void fail_before(struct work *work)
+{
+    struct use *uses = work->uses.list;
+    bool writes[USES];
+    work->number--;
+    for (size_t i = 0; i < work->uses.count; i++) {
+        writes[i] = uses[i].writes;
+        uses[i].writes = draw(2);
+    }
+    lineage_note(work, &kernel);
+    for (size_t i = 0; i < work->uses.count; i++) {
+        if (uses[i].writes)
+            uses[i].version = work->number;
+        uses[i].writes = writes[i];
+    }
+    work->number++;
+}
+
 static void compute(void)
 {
+    space.works++; /* of one that fails */
     struct played region = region_draw();
     struct use uses[USES];
     static const omprma_geometry_t geometry = {.threads = {7}};
@@ -137,7 +158,10 @@ static void compute(void)
     }
     work.uses.list = uses;
     work.uses.count = (size_t)region.count;
+    if (draw(6) == 0)
+        fail_before(&work);
     lineage_note(&work, &kernel);
+    lineage_done(work.number);
     free(work.sent.list);
     play(&region, now);
     for (int i = 0; i < region.count; i++)
@@ -285,6 +309,7 @@ static bool can_after(void (*change)(void))
             .number = region.number, .launched = &launched, .uses = {.list = &use, .count = 1}};
         memcpy(words, &region, sizeof(region));
         lineage_note(&work, &kernel);
+        lineage_done(work.number);
         over(ranges[0], (struct pinned){.writes = true}, true);
     }
     if (change)
