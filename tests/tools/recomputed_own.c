@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* recomputed_own.c: what lost_placed.sh runs: random tasks on blocks, whose regions have memory of
- * their own: structures and arrays as private variables, and what they map themselves. Two of them,
- * the numbers of which are the arguments, end their workers; FOLDER is where files say that it has
- * happened. Nothing comes home before the end, so what these workers had is computed again. Ends
- * with status 5, and a line.
+ * their own (structures and arrays as private variables, and what they map themselves), or find
+ * blocks by pointers in mapped structures. Two of them, the numbers of which are the arguments, end
+ * their workers; FOLDER is where files say that it has happened. Nothing comes home before the end,
+ * so what these workers had is computed again. Ends with status 5, and a line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,15 @@ struct setting {
     double table[TABLE];
 };
 
+struct field {
+    int times; /* that a region has found its values by this */
+    double *values;
+};
+
 static double real[BLOCKS][N], model[BLOCKS][N];
+static struct field fields[BLOCKS];
 static unsigned state = 17;
-static int deaths[2];
+static int deaths[2], fields_used;
 
 static unsigned draw(unsigned limit)
 {
@@ -126,8 +132,48 @@ static void region_pointer(double *x, const double *y, int death, struct setting
     }
 }
 
+static struct field *field_of(const double *x)
+{
+    return &fields[(x - real[0]) / N];
+}
+
+/* Pointers that are attached. */
+static void region_fields(double *x, const double *y, int death, struct setting setting)
+{
+    struct field *to = field_of(x), *from = field_of(y);
+#pragma omp target map(tofrom : to[:1]) map(to : from[:1]) firstprivate(death, setting)
+    {
+        if (setting.shift % 2)
+            die(death);
+        compute(to->values, from->values, &setting);
+        to->times++;
+        die(death);
+    }
+}
+
 static void (*const kinds[])(double *, const double *, int, struct setting) = {
-    region_structure, region_array, region_maps, region_pointer};
+    region_structure, region_fields, region_array, region_maps, region_pointer};
+
+/* Together, or one after the other. */
+static void field_enter(int b)
+{
+    struct field *field = &fields[b];
+    field->values = real[b];
+    if (b % 2) {
+#pragma omp target enter data map(to : field[:1], field->values[:N])
+    } else {
+#pragma omp target enter data map(to : field[:1])
+#pragma omp target enter data map(to : field->values[:N])
+    }
+}
+
+static int field_leave(int b)
+{
+    struct field *field = &fields[b];
+#pragma omp target exit data map(from : field->values[:N])
+#pragma omp target exit data map(from : field[:1])
+    return field->values != real[b] || memcmp(real[b], model[b], sizeof(model[b])) != 0;
+}
 
 /* clang 19 and 22 pass structures to regions that are tasks by reference, so the task is around the
  * region. */
@@ -140,29 +186,28 @@ static void tasks_make(void)
         double *x = real[to], *y = real[from];
 #pragma omp task depend(inout : x[0]) depend(in : y[0]) firstprivate(kind, x, y, death, setting)
         kinds[kind](x, y, death, setting);
+        fields_used += kinds[kind] == region_fields;
         compute(model[to], model[from], &setting);
     }
 }
 
 int main(int count, char **words)
 {
-    int wrong = 0;
+    int wrong = 0, times = 0;
     for (int i = 0; i < 2; i++)
         deaths[i] = count > 1 + i ? atoi(words[1 + i]) : -1;
     for (int b = 0; b < BLOCKS; b++) {
-        double *x = real[b];
         for (int n = 0; n < N; n++)
-            x[n] = model[b][n] = (b * 31 + n * 7) % 101;
-#pragma omp target enter data map(to : x[:N])
+            real[b][n] = model[b][n] = (b * 31 + n * 7) % 101;
+        field_enter(b);
     }
 #pragma omp parallel num_threads(4)
 #pragma omp single
     tasks_make();
     for (int b = 0; b < BLOCKS; b++) {
-        double *x = real[b];
-#pragma omp target exit data map(from : x[:N])
-        wrong += memcmp(x, model[b], sizeof(model[b])) != 0;
+        wrong += field_leave(b);
+        times += fields[b].times;
     }
-    printf("%d tasks, %d blocks wrong\n", TASKS, wrong);
-    return wrong ? 6 : 5;
+    printf("%d tasks, %d blocks wrong, %d times by pointers\n", TASKS, wrong, times);
+    return wrong || times != fields_used ? 6 : 5;
 }

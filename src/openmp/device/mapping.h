@@ -112,6 +112,7 @@ struct pinned {
     size_t bytes;
     bool sent;            /* the host gave some of its values */
     bool given;           /* or all */
+    bool points;          /* pointers in it were attached */
     bool writes;          /* the work may write it there, see place/copies.h, */
     bool brings;          /* the work has another site's copy brought, */
     struct work *bringer; /* by this one, NULL: by itself, */

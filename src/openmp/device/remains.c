@@ -129,10 +129,14 @@ static void over_done(const struct pinned *pinned, const struct remains_end *end
     struct mapped *mapped = pinned->mapped;
     if (pinned->number == mapped->made_by)
         mapped->blank = !pinned->sent && !end->computes;
+    bool stays = pinned->points && !pinned->sent && !end->computes &&
+                 mapped->digest_of == mapped->settled_by;
     if (pinned->writes && pinned->number > mapped->settled_by) {
         mapped->settled = site_bit(end->site);
         mapped->settled_by = pinned->number;
     }
+    if (stays)
+        mapped->digest_of = mapped->settled_by;
     bool is_last = mapped->settled_by <= pinned->number;
     if (!end->computes && is_last && !has_other_writer(mapped, pinned->number) &&
         (pinned->given || pinned->whole))

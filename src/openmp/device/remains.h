@@ -6,7 +6,8 @@
  * the only one. `settled` are the sites that have the value as of all writers that are over, also
  * while another one is under way: if that one fails, they have what it has to begin with again. And
  * the program's memory may have a value still: that of the last construct which gave or brought all
- * of it. As the program may have changed its memory, a digest tells.
+ * of it. As the program may have changed its memory, a digest tells. Pointers that are attached in
+ * it are no part of that value: who gives it from there attaches them as well.
  *
  * A value is told by the number of the work that wrote it: its version.
  *

@@ -73,7 +73,10 @@ static bool pointers_issue(struct work *work, const struct move *move)
         .work = work, .range = move->range, .right = work_follow(work, move->range)};
     mapped_each_pointer(move->range, move->begin, move->bytes, pointer_submit_due, &walk);
     work_write(work, move->range);
-    return walk.right;
+    if (!walk.right || !work_pin(work, move->range, move->begin, 0))
+        return false;
+    LIST_FIRST(&move->range->pins)->points = true;
+    return true;
 }
 
 static void pointer_count(struct attached *pointer, void *context)

@@ -38,8 +38,7 @@ static bool may_be_noted(const struct work *work)
         uses->count > USES_MOST)
         return false;
     for (size_t i = 0; i < uses->count; i++)
-        if (uses->list[i].range->variable || mapped_has_pointers(uses->list[i].range) ||
-            !is_there_still(&uses->list[i]))
+        if (uses->list[i].range->variable || !is_there_still(&uses->list[i]))
             return false;
     return true;
 }
@@ -136,6 +135,12 @@ static bool has_begun_anew(const struct mapped *mapped)
     return mapped->vacant || mapped->number == 0;
 }
 
+/* Pointers in it were attached then, or since. */
+static bool begins_with_nothing(const struct mapped *mapped)
+{
+    return mapped->blank && !mapped_has_pointers(mapped);
+}
+
 /* The range is to be computed again. Whether the program's memory has what it begins with is looked
  * at when all else is known. */
 static bool heir_want(struct lineage *lineage, struct mapped *mapped)
@@ -143,8 +148,7 @@ static bool heir_want(struct lineage *lineage, struct mapped *mapped)
     bool home = mapped->has_digest;
     if (lineage_has(lineage, mapped))
         return true;
-    if (has_begun_anew(mapped) || mapped->variable || mapped_has_pointers(mapped) ||
-        !(home || mapped->blank) ||
+    if (has_begun_anew(mapped) || mapped->variable || !(home || begins_with_nothing(mapped)) ||
         !list_grow((void **)&lineage->heirs, lineage->heir_count, &lineage->heir_room,
                    sizeof(*lineage->heirs)))
         return false;

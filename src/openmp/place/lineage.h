@@ -9,8 +9,8 @@
  * that failed has none: who found its version had no order with it, as what has one begins when the
  * first is over. A region
  * is noted if it gets no data from the program's memory but small private variables, and what it
- * maps itself (own.h), and if it uses no variables of images and no attached pointers; the latest
- * few thousand are known.
+ * maps itself (own.h), and if it uses no variables of images. Attached pointers are a part of their
+ * range's value: addresses hold on all sites. The latest few thousand regions are known.
  *
  * Thread: the caller holds the space's lock.
  */

@@ -211,3 +211,30 @@ TEST(test_the_program_may_have_it)
     assert_true(remains_at_home(range));
     end();
 }
+
+/* Who gives it from there attaches them as well. */
+TEST(test_the_program_has_it_but_for_pointers)
+{
+    begin(1);
+    struct pinned *giver = pin(1, 0, true);
+    giver->sent = giver->given = true;
+    const struct remains_end how = {.site = &sites[0], .done = true};
+    remains_over(giver, &how);
+    LIST_REMOVE(giver, link);
+    struct pinned *points = pin(2, 0, true);
+    points->points = true;
+    remains_over(points, &how);
+    LIST_REMOVE(points, link);
+    assert_int_equal(range->settled_by, 2);
+    assert_true(remains_at_home(range));
+    struct pinned *writer = pin(3, 0, true);
+    writer->points = true;
+    over(writer, true, true); /* a region */
+    assert_false(remains_at_home(range));
+    points = pin(4, 0, true);
+    points->points = true;
+    remains_over(points, &how);
+    LIST_REMOVE(points, link);
+    assert_false(remains_at_home(range));
+    end();
+}

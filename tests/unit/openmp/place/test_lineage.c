@@ -347,8 +347,24 @@ static void begin_anew(void)
     mapping_revive(&space.mapping, ranges[0], false);
 }
 
+static void attach(void)
+{
+    assert_true(mapped_attach(ranges[0], (uintptr_t)memory[0], sizeof(void *), ranges[1]));
+}
+
+/* It had nothing when it was made, and pointers since. */
+static void attach_to_nothing(void)
+{
+    attach();
+    ranges[0]->has_digest = false;
+    ranges[0]->blank = true;
+    ranges[0]->made_by = bases[0] >> 32;
+}
+
 TEST(what_ends_it)
 {
+    assert_true(can_after(attach));
+    assert_false(can_after(attach_to_nothing));
     assert_true(can_after(NULL));
     assert_false(can_after(change_home));
     assert_false(can_after(write_otherwise));
