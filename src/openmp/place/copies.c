@@ -110,12 +110,14 @@ static bool range_bring(struct work *work, const struct mapped *mapped, struct u
     return work_depart(bringer) && work_await(work, bringer) && right;
 }
 
-/* What is here may be on its way still. */
+/* What is here may be on its way still, or be read by regions that are done again. */
 static bool range_follow(struct work *work, const struct mapped *mapped)
 {
     const struct pinned *each;
     LIST_FOREACH(each, &mapped->pins, link)
-    if (each->work != work && is_brought_to(each, work->device) && !follow_bringer(work, each))
+    if (each->work != work && each->work->device == work->device &&
+        (each->work->repeats ? !work_wait_for(work, each->work)
+                             : each->brings && !follow_bringer(work, each)))
         return false;
     return true;
 }

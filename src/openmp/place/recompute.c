@@ -170,7 +170,7 @@ static struct work *recompute(struct device *device, const struct location *wher
     struct work *work = work_begin_locked(device, where, WORK_FLIGHT);
     if (!work)
         return NULL;
-    work->computes = true;
+    work->computes = work->repeats = true;
     if (!lineage_issue(work, lineage, kernels))
         work->failed = true;
     else if (lineage->step_count > 0)

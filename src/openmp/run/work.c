@@ -141,6 +141,7 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->number = ++device->space->works;
     work->failed = work->departed = work->computes = work->exchanges = false;
     work->spared = work->lost = work->misplaced = work->restores = false;
+    work->repeats = false;
     work->struck = work->leaves = work->idles = work->readied = work->broken = false;
     work->losses = losses_seen();
     work->placed_end = 0;
@@ -459,7 +460,7 @@ static bool work_ended_well(struct work *work, omprma_status_t status)
 /* Is it the host's to do what is lost, and can it not? */
 static bool host_fails(const struct work *work)
 {
-    return work->lost && !(losses_matter() && device_is_served(work->device)) &&
+    return work->lost && !work->repeats && !(losses_matter() && device_is_served(work->device)) &&
            !work_is_spared(work);
 }
 

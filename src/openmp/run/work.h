@@ -60,7 +60,9 @@ struct work {
     struct kept *kept;               /* host memory that omprma reads from */
     struct arrival *arrived;         /* what comes back to one that is spared */
     bool departed;                   /* `end` is behind all that it has issued */
-    bool computes;                   /* it is a region */
+    bool computes;                   /* it is a region, */
+    bool repeats;                    /* or several, which are done again: no construct is ordered
+                                      * behind that by the program */
     bool exchanges;                  /* what it is told may be about another device */
     bool spared;                     /* see WORK_SPARED */
     bool lost;                       /* it was spared: nothing is moved any more */

@@ -93,6 +93,26 @@ static struct mapped *range_of(const void *begin)
     return mapped;
 }
 
+/* No construct is ordered behind regions that are done again, and one may write what they read. */
+TEST(test_what_is_done_again_is_followed)
+{
+    struct list list = list_of(d, sizeof(d), TOFROM);
+    struct device *site = device_of_site(0);
+    bool right;
+    assert_int_equal(go(CONSTRUCT_ENTER, d, MAP_TO, site), 0);
+    pthread_mutex_lock(&device->space->lock);
+    struct work *again = work_begin_locked(site, NULL, WORK_FLIGHT);
+    again->computes = again->repeats = true;
+    assert_true(copies_use(again, range_of(d), false) && copies_pin(again));
+    pthread_mutex_unlock(&device->space->lock);
+    assert_null(again->event);
+    struct work *writer = begin(CONSTRUCT_REGION, &list, site, &right);
+    assert_non_null(again->event); /* that others wait for */
+    assert_int_equal(work_end(again), WORK_DONE);
+    assert_int_equal(work_end(writer), WORK_DONE);
+    assert_int_equal(go(CONSTRUCT_LEAVE, d, MAP_FROM, NULL), 0);
+}
+
 /* Given by the program, read by others, written by a region: when a site is lost. */
 TEST(test_regions_go_elsewhere)
 {
