@@ -64,6 +64,48 @@ again recomputed_own 30 50 -n 4 --transport direct
 again recomputed_own 40 61 -n 3 --data two-sided
 check 'something was computed again' "$((computed > 0))" 1
 
+# The streams of another worker are at other addresses. The last worker is lost when it computes again, and then values
+# are lost.
+cat >"$folder/last.c" <<'C'
+#include "die.h"
+int main(int count, char **words)
+{
+    static double x[1000];
+    FILE *stream = stderr;
+    int last = count > 1 && words[1][0] == 'l';
+#pragma omp target enter data map(to : x)
+#pragma omp target map(tofrom : x) map(to : stream[:0]) firstprivate(last)
+    {
+        fprintf(stream, "computes\n");
+        if (last && access(FOLDER "/death-0", F_OK) == 0)
+            die(1);
+        x[7] = 5;
+    }
+#pragma omp target map(tofrom : x)
+    {
+        x[8] = 5;
+        die(0);
+    }
+#pragma omp target exit data map(from : x)
+    return x[7];
+}
+C
+build_last() {
+    "$llvm/bin/clang" -O1 -w "-DFOLDER=\"$deaths\"" "-I$(dirname "$0")" -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu \
+        -L"$llvm/lib" "$folder/last.c" -o "$folder/last"
+}
+last() { # WORKERS [last]
+    rm -f "$deaths"/*
+    timeout 60 "$RUN" -n "$1" --transport direct --placement named "$folder/last" "${@:2}" >"$folder/out" 2>"$folder/err"
+    last_status=$?
+}
+build_last && last 2
+check 'another stream' "$last_status" 5
+check 'what it has got' "$(grep -c '^computes' "$folder/err")" 2
+last 2 last
+check 'the last worker is lost' "$last_status" 134
+check 'what is said of it' "$(grep -c 'were lost with the device' "$folder/err")" 1
+
 # A block that all regions only read, which depend(in:) says, is brought to each worker once.
 cat >"$folder/read.c" <<'C'
 #include <unistd.h>

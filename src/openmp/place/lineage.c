@@ -66,6 +66,7 @@ void lineage_note(const struct work *work, const void *host_id)
     }
     *ancestor = (struct ancestor){.number = work->number,
                                   .host_id = host_id,
+                                  .site = work->site,
                                   .geometry = *region->geometry,
                                   .context = region->context,
                                   .own = own,

@@ -33,6 +33,7 @@ enum { LINEAGE_WORDS = 256 }; /* the most of a region that is noted */
 struct ancestor {
     uint64_t number;     /* of its work, and so of what it wrote */
     const void *host_id; /* which region */
+    const struct site *site;
     omprma_geometry_t geometry;
     bool done;       /* else it is under way, or has failed */
     bool context;    /* see omprma_region_t */

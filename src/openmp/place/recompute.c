@@ -84,6 +84,18 @@ static bool own_give(struct work *work, const struct own *own)
     return right;
 }
 
+/* Each process has standard streams of its own. */
+static void streams_move(uint64_t *words, size_t count, const struct site *from,
+                         const struct site *to)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < STREAMS; k++)
+            if (words[i] == from->streams[k] && words[i] != 0 && to->streams[k]) {
+                words[i] = to->streams[k];
+                break;
+            }
+}
+
 static bool step_launch(struct work *work, const struct ancestor *ancestor, omprma_addr_t kernel)
 {
     const struct own *own = ancestor->own;
@@ -95,6 +107,7 @@ static bool step_launch(struct work *work, const struct ancestor *ancestor, ompr
                               .context = ancestor->context};
     if (ancestor->count > 0)
         memcpy(words, ancestor->words, ancestor->count * sizeof(*words));
+    streams_move(words, ancestor->count, ancestor->site, work->site);
     if (own && !own_give(work, own))
         return false;
     if (own)
