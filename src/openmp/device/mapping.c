@@ -291,6 +291,7 @@ void mapping_remove(struct mapping *mapping, struct mapped *mapped)
 
 void mapping_vacate(struct mapping *mapping, struct mapped *mapped)
 {
+    mapped->pointed |= mapped_has_pointers(mapped);
     pointers_free(&mapped->pointers);
     mapping->count--;
     mapped->vacant = true;

@@ -87,6 +87,7 @@ struct mapped {
     bool variable; /* of an image; each site has its own, see place/variables.h */
     bool vacant;   /* nobody's; only its place and its memory are there */
     bool writable; /* what came back was not constant, see leave.c */
+    bool pointed;  /* a vacant one: its memory still has pointers that were attached in it */
     bool lost; /* the device had its values, and is lost, see loss.h; of several, all that did */
     TAILQ_ENTRY(mapped) link_vacant;
     uint64_t made_by;                   /* number of the work that made it */
@@ -304,6 +305,15 @@ bool attached_value(const struct attached *pointer, unsigned char *value);
 static inline bool mapped_has_pointers(const struct mapped *mapped)
 {
     return !RB_EMPTY(&mapped->pointers);
+}
+
+/* Small ones with whole words are looked into for addresses that regions leave there, see
+ * place/stored.h. */
+static inline bool mapped_is_searched(const struct mapped *mapped)
+{
+    enum { LEAST_BYTES = 8, MOST_BYTES = 4096 };
+    size_t bytes = mapped->end - mapped->begin;
+    return !mapped->variable && bytes >= LEAST_BYTES && bytes <= MOST_BYTES;
 }
 
 /* Calls for every attached pointer that lies in the range. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "openmp/abi/location.h"
+#include "openmp/device/devices.h"
 #include "openmp/device/owner.h"
 #include "openmp/map/maps.h"
 #include "openmp/site/report.h"
@@ -149,6 +150,25 @@ static void range_told(const struct work *work, const struct mapped *mapped)
                 mapped->end - mapped->begin);
 }
 
+static bool range_move(struct work *work, enum move_kind kind, struct mapped *mapped)
+{
+    return moves_add(work, (struct move){.kind = kind,
+                                         .range = mapped,
+                                         .begin = mapped->begin,
+                                         .bytes = mapped->end - mapped->begin});
+}
+
+/* Where regions are searched for addresses that they leave (place/stored.c), they are not to be
+ * found guilty of those that its memory had before. */
+static bool range_clear(struct work *work, const struct range *range, struct mapped *mapped,
+                        bool again)
+{
+    bool needs = devices_are_placed() && !devices_are_named() && !(range->type & MAP_TO) &&
+                 (!again || mapped->pointed) && mapped_is_searched(mapped);
+    mapped->pointed = false;
+    return !needs || range_move(work, MOVE_CLEAR, mapped);
+}
+
 /* A variable that was mapped a moment ago has its memory still, unless the device is lost. */
 static struct mapped *range_make(struct work *work, const struct range *range)
 {
@@ -156,9 +176,10 @@ static struct mapped *range_make(struct work *work, const struct range *range)
     if (!work->lost)
         mapped = mapping_add_again(&work->device->space->mapping, range->begin, range->bytes,
                                    (range->type & MAP_HOLD) != 0);
+    bool again = mapped;
     if (!mapped)
         mapped = range_add(work, range);
-    if (!mapped)
+    if (!mapped || !range_clear(work, range, mapped, again))
         return NULL;
     if (range->counts)
         mapped->entered_by[(range->type & MAP_HOLD) != 0] = work->number;
@@ -174,14 +195,6 @@ static struct mapped *range_make(struct work *work, const struct range *range)
     info_entered(work, mapped, range, true);
     range_told(work, mapped);
     return mapped;
-}
-
-static bool range_move(struct work *work, enum move_kind kind, struct mapped *mapped)
-{
-    return moves_add(work, (struct move){.kind = kind,
-                                         .range = mapped,
-                                         .begin = mapped->begin,
-                                         .bytes = mapped->end - mapped->begin});
 }
 
 /* Nobody has mapped it any more, but it was left there for works that may find it through memory:

@@ -180,6 +180,16 @@ static bool data_issue(struct work *work, const struct move *move)
 
 /* ---- moves ---------------------------------------------------------------------------------- */
 
+/* What memory of a new range holds is nobody's. */
+static bool clear_issue(struct work *work, const struct move *move)
+{
+    struct mapped *range = move->range;
+    bool right = work_follow(work, range) &&
+                 work_fill(work, mapped_address(range, move->begin), 0, move->bytes);
+    work_write(work, range);
+    return right;
+}
+
 /* Compilers map constants there and back, too, as variables. What came from memory that may not be
  * written has not changed there, so it need not come back. */
 static bool move_is_spared(const struct move *move)
@@ -194,6 +204,8 @@ bool move_issue(struct work *work, const struct move *move)
 {
     if (move->kind == MOVE_NOTHING)
         return work_follow(work, move->range);
+    if (move->kind == MOVE_CLEAR)
+        return clear_issue(work, move);
     return move->kind == MOVE_POINTERS ? pointers_issue(work, move) : data_issue(work, move);
 }
 

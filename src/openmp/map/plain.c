@@ -33,7 +33,7 @@ bool plain_enter(struct work *work, const struct maps *maps, int i)
         mapping_exact(&work->device->space->mapping, begin, bytes, maps_entered(maps, i));
     if (!mapped || !work->spare ||
         (!mapped->vacant && (!mapped_is_named(mapped) || work_has_to_follow(work, mapped))) ||
-        mapped->made_by == work->number || mapped->ways > 0)
+        mapped->made_by == work->number || mapped->ways > 0 || mapped->pointed)
         return false;
     bool fills = mapped->vacant && (maps->types[i] & MAP_TO);
     if (mapped->vacant) {

@@ -53,17 +53,22 @@ static struct device *source_of(const struct mapped *mapped, int to, int64_t *un
     return source;
 }
 
-/* From the program's memory, which has what all sites have lost. */
-static bool range_give(struct work *work, struct mapped *mapped)
+static bool range_move(struct work *work, enum move_kind kind, struct mapped *mapped)
 {
-    const struct move move = {.kind = MOVE_TO,
+    const struct move move = {.kind = kind,
                               .range = mapped,
                               .begin = mapped->begin,
                               .bytes = mapped->end - mapped->begin};
+    return move_issue(work, &move);
+}
+
+/* From the program's memory, which has what all sites have lost. */
+static bool range_give(struct work *work, struct mapped *mapped)
+{
     mapped_recover(mapped);
     mapped->settled = 0;
     mapped->present = site_bit(work->site);
-    return move_issue(work, &move);
+    return range_move(work, MOVE_TO, mapped);
 }
 
 /* Nobody has it. Where it is there only for works under way, they go, and it with them; then it is
@@ -199,7 +204,7 @@ bool copies_remake(struct work *work, struct mapped *mapped, bool home)
     mapped_recover(mapped);
     mapped->settled = 0;
     mapped->present = site_bit(work->site);
-    return true;
+    return !mapped_is_searched(mapped) || range_move(work, MOVE_CLEAR, mapped);
 }
 
 struct pointees {

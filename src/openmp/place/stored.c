@@ -13,11 +13,6 @@
 #include "openmp/place/end.h"
 #include "openmp/run/work.h"
 
-enum {
-    LEAST_BYTES = 8,
-    MOST_BYTES = 4096
-}; /* of a range that is looked into: it has whole words */
-
 /* Device memory of all ranges that there ever were lies between, but for that of images. Under the
  * space's lock. */
 static omprma_addr_t lowest = UINT64_MAX, highest;
@@ -37,9 +32,7 @@ static void ranges_note(const struct work *work)
 
 static bool is_searched(const struct pinned *pinned)
 {
-    const struct mapped *mapped = pinned->mapped;
-    size_t bytes = mapped->end - mapped->begin;
-    return pinned->writes && !mapped->variable && bytes >= LEAST_BYTES && bytes <= MOST_BYTES;
+    return pinned->writes && mapped_is_searched(pinned->mapped);
 }
 
 static void pointer_count(struct attached *pointer, void *context)

@@ -18,6 +18,7 @@
 struct mapped;
 
 enum move_kind {
+    MOVE_CLEAR,    /* the device's bytes are zero, see enter.c */
     MOVE_TO,       /* the host's bytes go to the device; attached pointers stay there */
     MOVE_FROM,     /* the device's come back; attached pointers stay on the host */
     MOVE_POINTERS, /* attached pointers go there that the device does not have yet */

@@ -482,6 +482,33 @@ TEST(test_addresses_are_looked_for)
     go(CONSTRUCT_LEAVE, list_of(b, 80, MAP_FROM), NULL);
 }
 
+/* What was a pointer when the memory was another range's, or this one's before, is no address that
+ * a region has left. */
+TEST(test_what_is_made_holds_no_address)
+{
+    static struct {
+        double *next;
+        char rest[100];
+    } node, others[200];
+    struct list alone = list_of(&node, sizeof(node), MAP_FROM);
+    node.next = b;
+    go(CONSTRUCT_ENTER, list_of(b, sizeof(b), MAP_TO), device_of_site(0));
+    for (int i = 0; i < 200; i++) {
+        struct list list = list_of(&others[i], sizeof(node), 0);
+        others[i].next = b;
+        add(&list, &others[i].next, b, sizeof(b), MAP_TO | MAP_PTR_AND_OBJ);
+        go(CONSTRUCT_REGION, list, device_of_site(0));
+        go(CONSTRUCT_ENTER, alone, device_of_site(0));
+        for (size_t at = 0; at < sizeof(node); at++)
+            assert_int_equal(((char *)device_copy(&node))[at], 0);
+        go(CONSTRUCT_LEAVE, list_of(&node, sizeof(node), MAP_DELETE), device_of_site(0));
+        list = list_of(&node, sizeof(node), 0);
+        add(&list, &node.next, b, sizeof(b), MAP_TO | MAP_PTR_AND_OBJ);
+        go(CONSTRUCT_REGION, list, device_of_site(0));
+    }
+    go(CONSTRUCT_LEAVE, list_of(b, sizeof(b), MAP_DELETE), device_of_site(0));
+}
+
 /* Last: nothing is placed any more, as a region keeps the address of a range in another one. */
 TEST(test_the_end_brings_all_to_the_first)
 {
