@@ -263,6 +263,17 @@ static bool is_near(uint64_t word)
     return word >> NEAR_BITS == heap >> NEAR_BITS || word >> NEAR_BITS == stack >> NEAR_BITS;
 }
 
+/* Does it mean anything else, or nothing, in another worker? So does an address in an image or a
+ * library: that of a function, of a string, of what an object with virtual functions begins with.
+ * Regions know nothing in the worker's own program. */
+static bool is_only_here(uint64_t word)
+{
+    Dl_info info, program;
+    return is_mapped(word) && (dladdr((void *)(uintptr_t)word, &info) == 0 ||
+                               dladdr((void *)(uintptr_t)is_near, &program) == 0 ||
+                               info.dli_fbase != program.dli_fbase);
+}
+
 /* That counts; 0: there is none. Words are aligned, as pointers are. */
 static uint64_t place_search(const omprma_variables_search_t *search,
                              const omprma_variables_place_t *place)
@@ -272,7 +283,7 @@ static uint64_t place_search(const omprma_variables_search_t *search,
         uint64_t word = word_read((const char *)(uintptr_t)at);
         bool within = word >= place->begin && word < place->end;
         bool there = word >= search->low && word < search->high;
-        if (!within && (there || (is_near(word) && is_own(word))))
+        if (!within && (there || (is_near(word) && is_only_here(word))))
             return word;
     }
     return 0;

@@ -105,10 +105,10 @@ bool stored_tell(struct work *work)
     const struct mapped *to = mapping_of_device(&space->mapping, work->stored);
     bool leads = to && !to->vacant, own = work->stored < lowest || work->stored >= highest;
     pthread_mutex_unlock(&space->lock);
-    if (own && placement_is_on())
+    if (own)
         return placement_end_at(work->site->index,
-                                "a region keeps an address of its worker's own memory, as that of "
-                                "malloc(), in mapped memory");
+                                "a region keeps an address that only its worker knows, as that of "
+                                "malloc() or of a function, in mapped memory");
     return !leads || placement_end("a region keeps an address of device memory in mapped memory");
 }
 

@@ -2,10 +2,10 @@
 /*
  * stored.h: a region may store the address of one mapped range in another one, as one that links
  * the nodes of a list does. Regions that find it there use a range that they do not name, so
- * nothing would bring it to their site. An address of memory that a region has from malloc() means
- * nothing on other sites. So behind a region its worker looks into the small ranges that it may
- * have written (omprma_private/variables.h), and an address ends placement before the region is
- * over. Attached pointers are known, and are left out.
+ * nothing would bring it to their site. An address of memory that a region has from malloc(), or of
+ * its image or a library, means nothing on other sites. So behind a region its worker looks into
+ * the small ranges that it may have written (omprma_private/variables.h), and an address ends
+ * placement before the region is over. Attached pointers are known, and are left out.
  *
  * Larger ranges are not looked into, as that would cost more than many a region does.
  */

@@ -112,7 +112,7 @@ static int exchanges_since(int *before)
     return count;
 }
 
-static double a[1000], b[1000], c[1000];
+static double a[1000], b[1000], c[1000], d[10];
 
 TEST(test_one_device_has_all_sites)
 {
@@ -509,12 +509,16 @@ TEST(test_what_is_made_holds_no_address)
     go(CONSTRUCT_LEAVE, list_of(b, sizeof(b), MAP_DELETE), device_of_site(0));
 }
 
-/* Last: nothing is placed any more, as a region keeps the address of a range in another one. */
+/* Last: nothing is placed any more, as a region keeps the address of a range in another one. One
+ * under way that keeps what only another site knows fails. */
 TEST(test_the_end_brings_all_to_the_first)
 {
     int before = local_omprma_exchanges;
-    struct list list = list_of(c, 80, TOFROM);
+    struct list list = list_of(c, 80, TOFROM), apart = list_of(d, 80, TOFROM);
     struct mapped *to;
+    search_behind_regions(true);
+    struct work *other = begin(CONSTRUCT_REGION, &apart, device_of_site(1));
+    search_behind_regions(false);
     go(CONSTRUCT_ENTER, list_of(a, sizeof(a), MAP_TO), device_of_site(1));
     go(CONSTRUCT_ENTER, list_of(b, sizeof(b), MAP_TO), device_of_site(2));
     go(CONSTRUCT_ENTER, list_of(c, 80, MAP_TO), device_of_site(0));
@@ -525,6 +529,8 @@ TEST(test_the_end_brings_all_to_the_first)
     go(CONSTRUCT_REGION, list, device_of_site(0));
     assert_false(placement_is_on());
     assert_true(placement_end("it is said once"));
+    found = UINT64_C(1) << 46; /* no range's */
+    assert_false(work_finish(other));
     assert_int_equal(exchanges_since(&before), 2);
     assert_int_equal(present(a), 1);
     assert_int_equal(present(b), 1);

@@ -2,6 +2,8 @@
 /* test_variables.c: what was written is found byte by byte, and written on another side; two sides,
  * each with variables of its own, stand for two workers.
  * Covers: native/variables.c place/lacking.c place/variables.c */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +133,10 @@ TEST(test_a_search_for_addresses)
     words[2] = number(&search); /* sanitizers put what malloc() gives elsewhere */
     variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
     assert_int_equal(search.head.found, number(&search));
-    words[2] = number(free); /* a function is no memory of the process's own */
+    words[2] = number(dlsym(RTLD_DEFAULT, "qsort")); /* in a library */
+    variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
+    assert_int_equal(search.head.found, words[2]);
+    words[2] = number(variables_serve); /* in the program */
     variables_serve(OMPRMA_VARIABLES_SEARCH, number(&search), 0, 0);
     assert_int_equal(search.head.found, 0);
     search.places[0].end = search.places[1].end = begin + 8;
