@@ -149,8 +149,10 @@ TEST(test_unordered_writers)
     lose(0);
     assert_int_equal(mapped_present(range), 0);
     over(second, true, true);
+    assert_int_equal(range->settled_by, 2); /* what is computed again has that, too */
     over(first, false, false);
     assert_int_equal(mapped_present(range), 0);
+    assert_int_equal(range->settled_by, 2);
     end();
     begin(3);
     first = pin(1, 0, true), second = pin(2, 1, true);
