@@ -15,7 +15,7 @@ build() { # NAME
     "$llvm/bin/clang" -O1 -g "-DFOLDER=\"$deaths\"" -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
         "$(dirname "$0")/$1.c" -o "$folder/$1"
 }
-build lost_placed && build recomputed && build recomputed_own || exit 1
+build lost_placed && build recomputed && build recomputed_own && build lost_unordered || exit 1
 
 # one SEED DEATHS OPTION...: notes how it ends.
 right=0 lost=0 died=0 saves=
@@ -105,6 +105,14 @@ check 'what it has got' "$(grep -c '^computes' "$folder/err")" 2
 last 2 last
 check 'the last worker is lost' "$last_status" 134
 check 'what is said of it' "$(grep -c 'were lost with the device' "$folder/err")" 1
+
+# Regions without an order that write one range: each counts once.
+for death in '40 0' '127 300' '200 900' '310 500' '403 1200'; do
+    rm -f "$deaths"/*
+    # shellcheck disable=SC2086 # two words
+    timeout 100 "$RUN" -n 3 --transport direct --placement auto "$folder/lost_unordered" $death >"$folder/out" 2>"$folder/err"
+    check "unordered, $death: status" "$?" 5
+done
 
 # A block that all regions only read, which depend(in:) says, is brought to each worker once.
 cat >"$folder/read.c" <<'C'
