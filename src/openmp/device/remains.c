@@ -183,9 +183,24 @@ static void range_over(const struct pinned *pinned, const struct remains_end *en
         range_lose(mapped, end->site);
 }
 
+static void pointer_owe(struct attached *pointer, void *context)
+{
+    (void)context;
+    pointer->due = true;
+}
+
+/* Who attached pointers may have failed before they were there. */
+static void pointers_over(const struct pinned *pinned, const struct remains_end *end)
+{
+    struct mapped *mapped = pinned->mapped;
+    if (pinned->points && !end->done)
+        mapped_each_pointer(mapped, mapped->begin, mapped->end - mapped->begin, pointer_owe, NULL);
+}
+
 void remains_over(struct pinned *pinned, const struct remains_end *end)
 {
     range_over(pinned, end);
+    pointers_over(pinned, end);
     pinned->writes = pinned->brings = false;
     pinned->gone = true;
 }

@@ -93,6 +93,29 @@ TEST(test_a_writer_under_way_is_forgotten)
     end();
 }
 
+static void pointer_take(struct attached *pointer, void *context)
+{
+    *(struct attached **)context = pointer;
+}
+
+/* One that attaches a pointer and fails has not brought it there, whoever has the range. */
+TEST(test_pointers_are_attached_again)
+{
+    struct attached *pointer = NULL;
+    begin(3);
+    assert_true(mapped_attach(range, (uintptr_t)&x[5], sizeof(void *), NULL));
+    mapped_each_pointer(range, range->begin, range->end - range->begin, pointer_take, &pointer);
+    assert_non_null(pointer);
+    for (int done = 0; done < 2; done++) {
+        struct pinned *attaching = pin(1, 1, true);
+        attaching->points = true;
+        pointer->due = false; /* it was sent */
+        over(attaching, done, true);
+        assert_int_equal(pointer->due, !done);
+    }
+    end();
+}
+
 TEST(test_what_is_over_counts)
 {
     begin(1);
