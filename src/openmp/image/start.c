@@ -21,6 +21,7 @@
 #include "openmp/abi/libomp.h"
 #include "openmp/device/devices.h"
 #include "openmp/image/registry.h"
+#include "openmp/site/loss.h"
 #include "openmp/site/origin.h"
 #include "openmp/site/report.h"
 #include "openmp/tool/ompt.h"
@@ -55,10 +56,14 @@ static void start_once(void)
     ending_add(&ending);
     ompt_prepare();
     libomp_tell();
-    if (omprma_init() != OMPRMA_OK) {
+    omprma_status_t status = omprma_init();
+    if (status != OMPRMA_OK)
         report_start();
+    /* A run that goes on after losses has not begun yet: nothing is lost when it ends. */
+    if (status != OMPRMA_OK && status != OMPRMA_ERR_NO_WORKERS && loss_goes_on())
+        report_fatal(NULL);
+    if (status != OMPRMA_OK)
         return;
-    }
     origin_open();
     devices_make();
 }
