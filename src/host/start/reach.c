@@ -120,8 +120,10 @@ static omprma_status_t try_peer(struct peer *peer, struct trial *trial, char *he
 
     if (status == OMPRMA_OK)
         peer->local = peer->runtime->local;
-    if (status == OMPRMA_OK || peer->lost)
+    if (status == OMPRMA_OK)
         return status;
+    if (peer->lost) /* which copies by the kernel see first, in other words */
+        return error_set(OMPRMA_ERR_DEVICE_LOST, "%s", peer_device(peer, 0)->lost_text);
     log_write(LOG_CHOICE, "%s: no thread copies beside the program: %s", peer_name(peer),
               error_text());
     return OMPRMA_OK;
