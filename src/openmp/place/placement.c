@@ -188,7 +188,8 @@ static void tally_items(struct tally *tally, struct space *space, const struct p
         struct mapped *mapped = item_range(space, maps, i);
         if (mapped)
             tally_add(tally, mapped, space->sites);
-        else if (!item_is_hidden(maps, i) && !(maps->types[i] & MAP_ATTACH))
+        else if (placed->kind == CONSTRUCT_ENTER && !item_is_hidden(maps, i) &&
+                 !(maps->types[i] & MAP_ATTACH))
             tally->made += maps_bytes(maps, i);
         if (mapped && placed->kind == CONSTRUCT_REGION)
             tally_use(tally, mapped, region_may_write(placed, i, mapped), space->sites);

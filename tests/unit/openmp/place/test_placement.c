@@ -143,6 +143,19 @@ TEST(test_data_is_spread_and_regions_follow_it)
 }
 
 /* Readers have a copy each, a writer the only one. */
+/* One after the other on one worker, which then has all cores of the host; else on several. */
+TEST(test_regions_that_map_all_themselves_stay_while_nobody_is_busy)
+{
+    struct list list = list_of(b, sizeof(b), TOFROM);
+    int first = go(CONSTRUCT_REGION, list_of(a, sizeof(a), TOFROM), NULL);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(go(CONSTRUCT_REGION, list_of(a, sizeof(a), TOFROM), NULL), first);
+    struct work *work = begin(CONSTRUCT_REGION, &list, NULL);
+    assert_int_not_equal(go(CONSTRUCT_REGION, list_of(a, sizeof(a), TOFROM), NULL),
+                         work->site->index);
+    end(work);
+}
+
 TEST(test_readers_share_and_a_writer_is_alone)
 {
     int before = local_omprma_exchanges;
