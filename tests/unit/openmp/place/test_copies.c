@@ -14,6 +14,7 @@
 #include "tests/unit/openmp/maps_fixture.h"
 
 extern omprma_exchange_cost_t local_omprma_cost; /* tests/unit/fake/local_omprma.c */
+extern bool local_omprma_cost_of_all;
 
 enum { SITES = 8 };
 
@@ -23,6 +24,7 @@ __attribute__((constructor)) static void want_placement(void)
     setenv("OMPRMA_PLACEMENT", "auto", 1);
     setenv("LOCAL_OMPRMA_DEVICES", "8", 1);
     local_omprma_cost = (omprma_exchange_cost_t){.round_trip_us = 100, .us_per_mib = 1e9};
+    local_omprma_cost_of_all = true;
 }
 
 static double data[1000];
