@@ -63,6 +63,7 @@ bool timeline_draw(struct timeline *timeline)
 {
     const struct slice **slices = slices_by_number(timeline);
     const struct slice *source;
+    bool has_room;
 
     timeline->arrows = calloc(2 * (size_t)timeline->slice_count + 1, sizeof(*timeline->arrows));
     for (uint32_t i = 0; i < timeline->slice_count && slices && timeline->arrows; i++) {
@@ -72,6 +73,7 @@ bool timeline_draw(struct timeline *timeline)
     }
     if (timeline->arrows)
         qsort(timeline->arrows, timeline->arrow_count, sizeof(*timeline->arrows), compare_ends);
+    has_room = slices && timeline->arrows;
     free(slices);
-    return slices && timeline->arrows;
+    return has_room;
 }

@@ -215,6 +215,13 @@ static inline bool operation_is_command(const struct operation *operation)
     return operation->kind <= OPERATION_COMMAND;
 }
 
+/* Does it run a kernel? */
+static inline bool operation_is_launch(const struct operation *operation)
+{
+    return operation->kind == OPERATION_COMMAND &&
+           (operation->command.code == WIRE_LAUNCH || operation->command.code == WIRE_REGION);
+}
+
 /* A transfer whose command tells the worker: it begins when the message of that has left, and the
  * worker has it in order with what else it is told. */
 static inline bool operation_has_command(const struct operation *operation)

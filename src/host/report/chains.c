@@ -108,12 +108,6 @@ static void see_appended(struct observer *observer, struct operation *operation,
         chain_grown(&chains->recording->chain, CHAIN_PROGRAM, chains->recording->chain.end_ns, now);
 }
 
-static bool is_launch(const struct operation *operation)
-{
-    return operation->kind == OPERATION_COMMAND &&
-           (operation->command.code == WIRE_LAUNCH || operation->command.code == WIRE_REGION);
-}
-
 static void see_ran(struct observer *observer, struct operation *operation, int64_t begin_ns,
                     int64_t end_ns)
 {
@@ -121,7 +115,7 @@ static void see_ran(struct observer *observer, struct operation *operation, int6
     int number = operation->queue->device->number;
     struct chain *kernels = &chains->devices[number].kernels, *chain;
     int64_t ahead = chains->recording->device[number].first.ahead_ns;
-    bool launch = is_launch(operation);
+    bool launch = operation_is_launch(operation);
     bool counts =
         launch && recorded_is_programs(chains->names, recorded_kernel(chains->names, operation));
 

@@ -43,7 +43,7 @@ struct trace_clock clocks_look(const struct peer *peer)
 
 void clocks_compare(struct runtime *runtime)
 {
-    if (!runtime->config.trace[0] || !runtime->recorder)
+    if (!runtime->recorder)
         return;
     record_pause(runtime); /* these questions are no part of it */
     for (int rank = 0; rank < runtime->world.size; rank++) {

@@ -152,12 +152,6 @@ static bool has_span(const struct operation *operation)
            (!operation_has_command(operation) || operation->fills_host);
 }
 
-static bool is_launch(const struct operation *operation)
-{
-    return operation->kind == OPERATION_COMMAND &&
-           (operation->command.code == WIRE_LAUNCH || operation->command.code == WIRE_REGION);
-}
-
 static void see_appended(struct observer *observer, struct operation *operation, bool was_idle)
 {
     struct recorder *recorder = recorder_of(observer);
@@ -176,7 +170,7 @@ static void see_appended(struct observer *observer, struct operation *operation,
         region->pending++;
     if (recorder->names.recording->traces)
         operation->span = open_span(recorder, queue, SPAN_COMMAND, now);
-    if (is_launch(operation))
+    if (operation_is_launch(operation))
         name_launch(recorder, operation);
 }
 
@@ -187,7 +181,7 @@ static void describe_command(struct recorder *recorder, const struct operation *
         [WIRE_GROW] = "attach arena", [WIRE_LOAD] = "load image", [WIRE_WAIT] = "wait in worker"};
     uint16_t code = operation->command.code;
 
-    if (is_launch(operation)) {
+    if (operation_is_launch(operation)) {
         span->kind = SPAN_KERNEL;
         if (operation->fills_host)
             span->back = operation->host_bytes;
@@ -301,7 +295,7 @@ static void count_kernel(const struct recorder *recorder, const struct operation
 {
     struct span *region = find_region(recorder, operation->region, operation->region_number);
 
-    if (!is_launch(operation) || ns < 0)
+    if (!operation_is_launch(operation) || ns < 0)
         return;
     recorder->names.recording->device[operation->queue->device->number].kernel_ns += ns;
     if (region)

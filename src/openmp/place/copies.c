@@ -80,10 +80,12 @@ static bool range_miss(struct work *work, const struct mapped *mapped)
     return goes || spare_refused(work->where, NULL, mapped);
 }
 
-/* Behind who has pinned it, whose copy is brought: all else that this one does may take longer. */
+/* Behind who has pinned it, whose copy is brought: all else that this one does may take longer. But
+ * where it was lost before all was issued, it alone says so. */
 static bool follow_bringer(struct work *work, const struct pinned *pinned)
 {
-    return work_wait_for(work, pinned->bringer ? pinned->bringer : pinned->work);
+    bool comes = pinned->bringer && !pinned->work->broken;
+    return work_wait_for(work, comes ? pinned->bringer : pinned->work);
 }
 
 /* Behind those in flight that may write it, that use what is overwritten, or bring what is read. */

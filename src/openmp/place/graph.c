@@ -57,7 +57,7 @@ static uint64_t seat_of(const struct work *work)
 
 static void vertex_use(struct vertex *vertex, size_t bytes, uint64_t seat, bool writes)
 {
-    if (!(vertex->had & seat))
+    if (vertex->had && !(vertex->had & seat)) /* what nobody has has no value yet */
         graph.least_bytes += bytes;
     vertex->had = writes ? seat : vertex->had | seat;
     if (writes && !vertex->seat)

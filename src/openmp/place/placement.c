@@ -139,18 +139,28 @@ static void tally_writers(struct tally *tally, const struct mapped *mapped)
         tally->written_ns = written_in(tally, each);
 }
 
-/* From the first site that has it. */
+/* To the site, from the nearest that has it. */
+static const struct link_cost *link_nearest(uint64_t present, int to)
+{
+    const struct link_cost *nearest = NULL;
+    for (; present; present &= present - 1) {
+        const struct link_cost *link = link_between(__builtin_ctzll(present), to);
+        if (!nearest || link->mib_ns < nearest->mib_ns)
+            nearest = link;
+    }
+    return nearest;
+}
+
 static void tally_add(struct tally *tally, const struct mapped *mapped, int sites)
 {
     uint64_t present = mapped_present(mapped);
     if (!present)
         return;
-    int from = __builtin_ctzll(present);
     double mib = (double)(mapped->end - mapped->begin) / (1 << 20);
     tally_writers(tally, mapped);
     for (int i = 0; i < sites; i++)
         if (!(present >> i & 1)) {
-            const struct link_cost *link = link_between(from, i);
+            const struct link_cost *link = link_nearest(present, i);
             if (link->first_ns > tally->first_ns[i])
                 tally->first_ns[i] = link->first_ns;
             tally->more_ns[i] += BRING_RANGE_NS + (int64_t)(mib * (double)link->mib_ns);

@@ -33,8 +33,23 @@ bool promised_add(struct work *work, const struct mapped *mapped, const void *be
     from = from < mapped->begin ? mapped->begin : from;
     to = to > mapped->end ? mapped->end : to;
     promised->list[promised->count++] =
-        (struct promise){mapped_address(mapped, from), to - from, name};
+        (struct promise){mapped, mapped_address(mapped, from), to - from, name};
     return true;
+}
+
+/* Where the region's maps bring something to the range as well, such as a pointer, it has other
+ * contents behind it. */
+static void promises_drop(struct work *work)
+{
+    struct promised *promised = &work->promised;
+    size_t kept = 0;
+    for (size_t i = 0; i < promised->count; i++) {
+        const struct mapped *range = promised->list[i].range;
+        if (range->used_by == work->number && !work->uses.list[range->use].writes &&
+            range->ways == 0)
+            promised->list[kept++] = promised->list[i];
+    }
+    promised->count = kept;
 }
 
 static bool sums_launch(struct work *work, bool again)
@@ -46,10 +61,11 @@ static bool sums_launch(struct work *work, bool again)
 bool promised_sum(struct work *work)
 {
     const struct promised *promised = &work->promised;
-    size_t bytes =
-        sizeof(omprma_variables_sums_t) + promised->count * sizeof(omprma_variables_sum_t);
+    promises_drop(work);
     if (promised->count == 0)
         return true;
+    size_t bytes =
+        sizeof(omprma_variables_sums_t) + promised->count * sizeof(omprma_variables_sum_t);
     omprma_variables_sums_t *sums = work_keep(work, bytes);
     if (!sums || !work_alloc(work, "sums of what is only read", 0, bytes, &work->promised.sums))
         return false;

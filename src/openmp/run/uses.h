@@ -35,6 +35,7 @@ struct uses {
 
 /* What a region only reads by the program's word, see place/promised.h. */
 struct promise {
+    const struct mapped *range;
     omprma_addr_t at;
     size_t bytes;
     const char *name; /* the map's */

@@ -464,6 +464,18 @@ static bool host_fails(const struct work *work)
            !work_is_spared(work);
 }
 
+/* They are cleaned up now: who follows what they bring follows this work, which has failed with
+ * them. */
+static void bringers_forget(struct work *work)
+{
+    if (!work->bringers)
+        return;
+    pthread_mutex_lock(&work->device->space->lock);
+    for (struct pinned *each = work->pinned; each; each = each->next)
+        each->bringer = NULL;
+    pthread_mutex_unlock(&work->device->space->lock);
+}
+
 /* The queue is done. */
 static enum work_result work_over(struct work *work, omprma_status_t status)
 {
@@ -473,6 +485,7 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
     work->traced = NULL;
     if (!work_ended_well(work, status))
         work_goes_on(work);
+    bringers_forget(work);
     bringers_end(work);
     bool arrived = status == OMPRMA_OK && !work->lost;
     if (work->over && arrived && !work->over(work))

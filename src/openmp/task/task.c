@@ -318,12 +318,21 @@ static void help_until_over(const struct awaited *awaited)
     }
 }
 
+/* For statistics, while omprma is there. */
+static void note_wait(bool begins)
+{
+    if (!gate_enter())
+        return;
+    omprma_note_wait(begins);
+    gate_leave();
+}
+
 static void help(const struct awaited *awaited)
 {
     if (!is_over(awaited)) {
-        omprma_note_wait(true);
+        note_wait(true);
         help_until_over(awaited);
-        omprma_note_wait(false);
+        note_wait(false);
     }
     gate_hold(); /* libomp ends, too: nobody goes on to it */
 }
