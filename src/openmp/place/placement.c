@@ -239,6 +239,7 @@ static int64_t site_price(const struct tally *tally, const struct site *site)
         .wait_ns = load_wait(&site->load, tally->now_ns),
         .idle_ns = load_idle(&site->load, tally->now_ns),
         .bring_ns = tally->first_ns[i] + tally->more_ns[i],
+        .more_ns = load_time(&site->load, tally->usual_ns) - tally->usual_ns,
     };
     int64_t price = offer_price(&offer, tally->usual_ns, tally->written_ns);
     return tally->dealt < 0 || tally->dealt == i ? price : far_ns + price;

@@ -24,6 +24,6 @@ static int64_t leave_price(const struct offer *offer, int64_t usual_ns)
 
 int64_t offer_price(const struct offer *offer, int64_t usual_ns, int64_t written_ns)
 {
-    return later(offer->wait_ns, written_ns) + offer->bring_ns +
+    return later(offer->wait_ns, written_ns) + offer->bring_ns + offer->more_ns +
            (offer->has ? 0 : leave_price(offer, usual_ns));
 }

@@ -17,7 +17,8 @@ struct offer {
     bool has;         /* no site has more of the construct's own data, see placement.c */
     int64_t wait_ns;  /* until regions that are under way there are done; */
     int64_t idle_ns;  /* since when there have been none */
-    int64_t bring_ns; /* what the construct lacks there */
+    int64_t bring_ns; /* what the construct lacks there, */
+    int64_t more_ns;  /* and how much longer it takes there than elsewhere */
 };
 
 /* `usual_ns`: what a region like the construct takes; 0: it is none. `written_ns`: until what it

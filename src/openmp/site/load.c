@@ -3,11 +3,15 @@
  * that nobody has seen yet is thought to take as long as others do. */
 #include "openmp/site/load.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
     UNKNOWN_NS = 1000000, /* while no kernel's time is known */
-    PART = 4              /* of what is new about a kernel's time counts */
+    PART = 4,             /* of what is new about a kernel's time counts */
+    PACE_PART = 16,
+    PACE_KNOWN = 16,       /* regions */
+    PACE_LEAST_NS = 200000 /* shorter ones tell nothing */
 };
 
 static int64_t typical_ns;
@@ -15,6 +19,32 @@ static int64_t typical_ns;
 int64_t load_usual(const int64_t *usual)
 {
     return *usual ? *usual : typical_ns ? typical_ns : UNKNOWN_NS;
+}
+
+/* Sites differ by what is measured, if it is only a little. */
+static bool has_own_pace(const struct load *load)
+{
+    return load->paced >= PACE_KNOWN &&
+           (2 * load->took_ns > 3 * load->expected_ns || 3 * load->took_ns < 2 * load->expected_ns);
+}
+
+static int64_t scaled(int64_t ns, int64_t by, int64_t of)
+{
+    return (int64_t)((double)ns * (double)by / (double)of);
+}
+
+int64_t load_time(const struct load *load, int64_t usual_ns)
+{
+    return has_own_pace(load) ? scaled(usual_ns, load->took_ns, load->expected_ns) : usual_ns;
+}
+
+static void pace_note(struct load *load, int64_t usual_ns, int64_t took_ns)
+{
+    if (usual_ns < PACE_LEAST_NS)
+        return;
+    load->took_ns += took_ns - load->took_ns / PACE_PART;
+    load->expected_ns += usual_ns - load->expected_ns / PACE_PART;
+    load->paced++;
 }
 
 /* Of more kernels at once than there is room for, the rest counts as the last one. */
@@ -35,7 +65,7 @@ static struct load_kernel *kernel_of(struct load *load, int64_t *usual)
 
 void load_begin(struct load *load, struct loaded *loaded, int64_t *usual, int64_t now)
 {
-    loaded->until_ns = now + load_wait(load, now) + load_usual(usual);
+    loaded->until_ns = now + load_wait(load, now) + load_time(load, load_usual(usual));
     loaded->usual = usual;
     loaded->kernel = kernel_of(load, usual);
     loaded->kernel->under_way++;
@@ -60,6 +90,9 @@ void load_drop(struct load *load, struct loaded *loaded, int64_t now)
 void load_end(struct load *load, struct loaded *loaded, int64_t now)
 {
     int64_t took = now - load->since_ns;
+    pace_note(load, *loaded->usual, took);
+    if (has_own_pace(load)) /* as it would take elsewhere */
+        took = scaled(took, load->expected_ns, load->took_ns);
     *loaded->usual = mean(*loaded->usual, took > 0 ? took : 1);
     typical_ns = mean(typical_ns, *loaded->usual);
     load_drop(load, loaded, now);
@@ -73,6 +106,7 @@ int64_t load_wait(const struct load *load, int64_t now)
     for (int i = 0; i < LOAD_KERNELS; i++)
         if (load->kernels[i].under_way > 0)
             all += load->kernels[i].under_way * load_usual(load->kernels[i].usual);
+    all = load_time(load, all);
     int64_t first = all / load->under_way, done = now - load->since_ns;
     return all - (done < first ? done : first);
 }

@@ -17,11 +17,13 @@ struct load {
     struct load_kernel {
         int64_t *usual;
         uint32_t under_way;
-    } kernels[LOAD_KERNELS]; /* that are under way */
-    uint32_t under_way;      /* regions */
-    int64_t since_ns;        /* it does the first of them, or none; 0: it never did anything */
-    uint64_t entered;        /* bytes of ranges that were mapped there first */
-    uint64_t regions;        /* that it was given so far */
+    } kernels[LOAD_KERNELS];      /* that are under way */
+    uint32_t under_way;           /* regions */
+    int64_t since_ns;             /* it does the first of them, or none; 0: it never did anything */
+    uint64_t entered;             /* bytes of ranges that were mapped there first */
+    uint64_t regions;             /* that it was given so far */
+    int64_t took_ns, expected_ns; /* by its last regions, and as they take elsewhere; old ones */
+    uint32_t paced;               /* count ever less. Of how many that is known */
 };
 
 /* One region under way. */
@@ -33,6 +35,9 @@ struct loaded {
 
 /* How long a kernel takes: *usual, or what others take. */
 int64_t load_usual(const int64_t *usual);
+
+/* What takes so long elsewhere takes this there; another time only where that is clearly so. */
+int64_t load_time(const struct load *load, int64_t usual_ns);
 
 /* A region is given to it, whose kernel takes *usual. */
 void load_begin(struct load *load, struct loaded *loaded, int64_t *usual, int64_t now);

@@ -344,6 +344,32 @@ TEST(test_queues_are_estimated)
     assert_int_equal(load.under_way, 0);
 }
 
+/* A site that takes longer for the same gets less; what a kernel usually takes is as elsewhere. */
+TEST(test_slow_sites_are_known)
+{
+    enum { MS = 1000000, SLOW = 4 };
+    struct load loads[2] = {{.under_way = 0}, {.under_way = 0}};
+    struct loaded loaded;
+    int64_t usual = 0, now = MS;
+    for (int i = 0; i < 120; i++) {
+        struct load *load = &loads[i % 2];
+        load_begin(load, &loaded, &usual, now);
+        now += i % 2 ? 5 * SLOW * MS : 5 * MS;
+        load_end(load, &loaded, now);
+    }
+    assert_in_range(load_time(&loads[0], usual), 4 * MS, 6 * MS);
+    assert_in_range(load_time(&loads[1], usual), 17 * MS, 23 * MS);
+    load_begin(&loads[1], &loaded, &usual, now);
+    assert_in_range(load_wait(&loads[1], now), 17 * MS, 23 * MS);
+    load_end(&loads[1], &loaded, now + 20 * MS);
+    for (int i = 0; i < 40; i++) { /* short ones tell nothing */
+        int64_t brief = 10000;
+        load_begin(&loads[0], &loaded, &brief, now);
+        load_end(&loads[0], &loaded, now + MS);
+    }
+    assert_in_range(load_time(&loads[0], usual), 4 * MS, 6 * MS);
+}
+
 /* Where its data goes over a slow link, a region waits rather for a site that has it. */
 TEST(test_slow_links_cost)
 {
@@ -551,4 +577,13 @@ TEST(test_the_end_brings_all_to_the_first)
     assert_int_equal(exchanges_since(&before), 0);
 }
 
-TEST_EACH(set_up, tear_down)
+/* Nothing is known of how fast sites are, by what tests before have made of the time. */
+static int begin_test(void **state)
+{
+    int status = set_up(state);
+    for (int i = 0; status == 0 && i < SITES; i++)
+        device_of_site(i)->site.load.paced = 0;
+    return status;
+}
+
+TEST_EACH(begin_test, tear_down)
