@@ -73,7 +73,7 @@ enum wire_code {
                  * rank, where the arena begins, bytes | tail: struct shm_address */
     WIRE_UNMAP, /* of no device: that arena goes: rank, where it begins */
     WIRE_BELL,  /* of no device: by this another worker of the host shows that it has died: its rank
-                 * |  tail: struct shm_address of its doorbell */
+                 * | tail: struct shm_address of its doorbell */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */

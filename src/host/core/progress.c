@@ -292,21 +292,25 @@ static void wait_for_driver(struct runtime *runtime, struct waiter *self)
         runtime->heir_comes = self->is_heir = false;
 }
 
-void progress_wait(struct runtime *runtime, bool (*done)(const void *), const void *data)
+/* It is not done yet. */
+static void wait_until(struct runtime *runtime, bool (*done)(const void *), const void *data)
 {
     struct waiter self = {.done = done, .data = data};
-    bool waits = !done(data);
 
-    if (waits)
-        observe_rests(runtime->observers, true);
-    while (!done(data)) {
+    observe_rests(runtime->observers, true);
+    do {
         if (runtime->driven && !pthread_equal(runtime->driver, pthread_self()))
             wait_for_driver(runtime, &self);
         else
             drive(runtime, done, data);
-    }
-    if (waits)
-        observe_rests(runtime->observers, false);
+    } while (!done(data));
+    observe_rests(runtime->observers, false);
+}
+
+void progress_wait(struct runtime *runtime, bool (*done)(const void *), const void *data)
+{
+    if (!done(data))
+        wait_until(runtime, done, data);
     if (!runtime->driven)
         wake_heir(runtime);
 }

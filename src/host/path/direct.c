@@ -84,7 +84,7 @@ static omprma_status_t wait_for_writes(struct omprma_queue *queue, const struct 
 }
 
 /* Within a host, MPI does not come back from a copy to or from a process that has died. Where the
- * run goes on without that one, so is the worker to that copies. */
+ * run goes on without that process, the worker that copies has to go on as well. */
 static omprma_status_t watch_death(struct peer *copier, const struct peer *other)
 {
     return copier->runtime->config.on_loss == ON_LOSS_CONTINUE && peer_shares_host(copier, other)

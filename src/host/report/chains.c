@@ -56,7 +56,7 @@ static struct queue_chains *of_queue(struct chains *chains, const struct omprma_
     return &device->queues[queue->number];
 }
 
-/* The one that ends last, but not after this; at most one of all has to be there. */
+/* The other one, if it ends later, but not after `by`. */
 static const struct chain *later(const struct chain *one, const struct chain *other, int64_t by_ns)
 {
     return other->end_ns > one->end_ns && other->end_ns <= by_ns ? other : one;

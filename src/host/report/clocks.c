@@ -45,7 +45,7 @@ void clocks_compare(struct runtime *runtime)
 {
     if (!runtime->recorder)
         return;
-    record_pause(runtime); /* these questions are no part of it */
+    record_pause(runtime); /* these questions are no regions */
     for (int rank = 0; rank < runtime->world.size; rank++) {
         const struct peer *peer = runtime->peers[rank];
         struct trace_clock clock;

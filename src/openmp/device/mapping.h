@@ -71,8 +71,9 @@ struct mapped {
     bool has_digest;       /* false: it never had */
     bool blank;            /* when it was made it was given nothing */
     int lost_with;         /* the site, + 1, while nothing was said of the loss; 0: it was */
-    struct dealt dealt;    /* where there are several sites, */
-    uint64_t home;         /* and which one a region wrote it on last; before: all that used it */
+    struct dealt dealt;    /* this and the next three: where there are several sites */
+    uint64_t home;         /* the one on which a region wrote it last; while none has, those on
+                            * which regions have read it */
     bool written;          /* by a region */
     struct vertex vertex;
     uint64_t used_by;       /* number of the last work that has noted a use of it, or of the last */

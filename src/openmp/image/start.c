@@ -46,6 +46,14 @@ static void libomp_tell(void)
         setenv("OMPRMA_INTERNAL_LIBOMP", info.dli_fname, 1);
 }
 
+/* A run that goes on after losses has not begun yet: nothing is lost when it ends. */
+static void start_failed(omprma_status_t status)
+{
+    report_start();
+    if (status != OMPRMA_ERR_NO_WORKERS && loss_goes_on())
+        report_fatal(NULL);
+}
+
 static void start_once(void)
 {
     static struct ending ending = {.call = devices_end};
@@ -57,13 +65,10 @@ static void start_once(void)
     ompt_prepare();
     libomp_tell();
     omprma_status_t status = omprma_init();
-    if (status != OMPRMA_OK)
-        report_start();
-    /* A run that goes on after losses has not begun yet: nothing is lost when it ends. */
-    if (status != OMPRMA_OK && status != OMPRMA_ERR_NO_WORKERS && loss_goes_on())
-        report_fatal(NULL);
-    if (status != OMPRMA_OK)
+    if (status != OMPRMA_OK) {
+        start_failed(status);
         return;
+    }
     origin_open();
     devices_make();
 }

@@ -152,10 +152,7 @@ static void range_told(const struct work *work, const struct mapped *mapped)
 
 static bool range_move(struct work *work, enum move_kind kind, struct mapped *mapped)
 {
-    return moves_add(work, (struct move){.kind = kind,
-                                         .range = mapped,
-                                         .begin = mapped->begin,
-                                         .bytes = mapped->end - mapped->begin});
+    return moves_add(work, move_of_range(kind, mapped));
 }
 
 /* Where regions are searched for addresses that they leave (place/stored.c), they are not to be

@@ -176,6 +176,15 @@ static inline void moves_begin(struct work *work)
     work->moves.count = work->moves.others = 0;
 }
 
+/* All of the range. */
+static inline struct move move_of_range(enum move_kind kind, struct mapped *mapped)
+{
+    return (struct move){.kind = kind,
+                         .range = mapped,
+                         .begin = mapped->begin,
+                         .bytes = mapped->end - mapped->begin};
+}
+
 /* One that is not in the list. */
 bool move_issue(struct work *work, const struct move *move);
 

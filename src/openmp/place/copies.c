@@ -24,13 +24,11 @@ static bool is_brought_to(const struct pinned *pinned, const struct device *devi
 static void sources_look(const struct mapped *mapped, int64_t *free_ns)
 {
     const struct pinned *each;
-    LIST_FOREACH(each, &mapped->pins, link) if (each->brings && each->bringer)
-    {
-        int from = each->bringer->site->index;
-        if (free_ns[from] < each->until_ns)
-            free_ns[from] = each->until_ns;
-        if (free_ns[each->site] < each->until_ns)
-            free_ns[each->site] = each->until_ns;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->brings && each->bringer) {
+        int64_t *from = &free_ns[each->bringer->site->index], *to = &free_ns[each->site];
+        *from = *from > each->until_ns ? *from : each->until_ns;
+        *to = *to > each->until_ns ? *to : each->until_ns;
     }
 }
 
@@ -55,10 +53,7 @@ static struct device *source_of(const struct mapped *mapped, int to, int64_t *un
 
 static bool range_move(struct work *work, enum move_kind kind, struct mapped *mapped)
 {
-    const struct move move = {.kind = kind,
-                              .range = mapped,
-                              .begin = mapped->begin,
-                              .bytes = mapped->end - mapped->begin};
+    const struct move move = move_of_range(kind, mapped);
     return move_issue(work, &move);
 }
 
@@ -88,19 +83,23 @@ static bool follow_bringer(struct work *work, const struct pinned *pinned)
     return work_wait_for(work, comes ? pinned->bringer : pinned->work);
 }
 
-/* Behind those in flight that may write it, that use what is overwritten, or bring what is read. */
+/* Behind who may write the range, or uses what is overwritten, or else behind who brings what is
+ * read. */
+static bool bringer_follow_one(struct work *bringer, const struct work *work,
+                               const struct pinned *other)
+{
+    if (other->writes || other->work->device == work->device)
+        return work_wait_for(bringer, other->work);
+    return !is_brought_to(other, bringer->device) || follow_bringer(bringer, other);
+}
+
 static bool bringer_follow(struct work *bringer, const struct work *work,
                            const struct mapped *mapped)
 {
     const struct pinned *each;
     LIST_FOREACH(each, &mapped->pins, link)
-    if (each->work != work) {
-        bool whole = each->writes || each->work->device == work->device;
-        if (whole && !work_wait_for(bringer, each->work))
-            return false;
-        if (!whole && is_brought_to(each, bringer->device) && !follow_bringer(bringer, each))
-            return false;
-    }
+    if (each->work != work && !bringer_follow_one(bringer, work, each))
+        return false;
     return true;
 }
 

@@ -3,7 +3,7 @@
  * placement.c: a site's price for a construct is the time until it would be done with what it has,
  * but not less than until what the construct uses is written, and the time to bring what it lacks,
  * as start-up measured it between the two. Of equal ones the site with the least under way is
- * taken, or, for what is mapped anew, that with the fewest bytes.
+ * taken, or, for what is entered, that with the fewest bytes.
  */
 #include "openmp/place/placement.h"
 
@@ -139,7 +139,7 @@ static void tally_writers(struct tally *tally, const struct mapped *mapped)
         tally->written_ns = written_in(tally, each);
 }
 
-/* To the site, from the nearest that has it. */
+/* From the nearest site that has it. */
 static const struct link_cost *link_nearest(uint64_t present, int to)
 {
     const struct link_cost *nearest = NULL;
@@ -287,7 +287,8 @@ struct device *placement_choose(struct device *device, const struct placed *plac
 
 /* ---- bringing -------------------------------------------------------------------------------- */
 
-static void range_move(struct mapped *mapped, uint64_t here, bool writes)
+/* Where it belongs from now on. */
+static void home_note(struct mapped *mapped, uint64_t here, bool writes)
 {
     if (writes)
         mapped->home = here;
@@ -299,7 +300,7 @@ static void range_move(struct mapped *mapped, uint64_t here, bool writes)
 static bool range_use(struct work *work, struct mapped *mapped, bool writes)
 {
     if (work->loaded.usual)
-        range_move(mapped, site_bit(work->site), writes);
+        home_note(mapped, site_bit(work->site), writes);
     return copies_use(work, mapped, writes);
 }
 

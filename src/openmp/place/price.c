@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * price.c: Waits are known to no less than a region, because it is seen late how far a queue is, so
- * between busy sites a difference of two regions counts. A site that has just become free is as
- * one that soon will be, as it is expected to get regions of its own data; the longer it gets none,
- * the less that is so.
+ * between busy sites a difference of two regions counts. A site that has just become free counts
+ * as a busy one: it is expected to get regions of its own data. The longer it gets none, the less
+ * it counts so.
  */
 #include "openmp/place/price.h"
 

@@ -12,10 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <omprma/omprma.h>
-
-#include "openmp/device/suballoc.h"
-
 struct mapped;
 struct work;
 
@@ -31,21 +27,6 @@ struct use {
 struct uses {
     struct use *list;
     size_t count, room;
-};
-
-/* What a region only reads by the program's word, see place/promised.h. */
-struct promise {
-    const struct mapped *range;
-    omprma_addr_t at;
-    size_t bytes;
-    const char *name; /* the map's */
-};
-
-struct promised {
-    struct promise *list;
-    size_t count, room;
-    struct suballoc sums; /* device memory */
-    uint64_t changed;     /* which one was written, from 1; 0: none was */
 };
 
 #endif

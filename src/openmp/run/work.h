@@ -25,6 +25,7 @@
 #include "openmp/device/mapping.h"
 #include "openmp/run/gather.h"
 #include "openmp/run/moves.h"
+#include "openmp/run/promises.h"
 #include "openmp/run/sent.h"
 #include "openmp/run/uses.h"
 #include "openmp/run/stray.h"

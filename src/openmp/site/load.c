@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 enum {
-    UNKNOWN_NS = 1000000, /* while no kernel's time is known */
-    PART = 4,             /* of what is new about a kernel's time counts */
-    PACE_PART = 16,
-    PACE_KNOWN = 16,       /* regions */
-    PACE_LEAST_NS = 200000 /* shorter ones tell nothing */
+    UNKNOWN_NS = 1000000,  /* while no kernel's time is known */
+    PART = 4,              /* of what is new about a kernel's time counts */
+    PACE_PART = 16,        /* of what is known of a site's pace fades with each region */
+    PACE_KNOWN = 16,       /* regions tell a pace */
+    PACE_LEAST_NS = 200000 /* and shorter ones do not */
 };
 
 static int64_t typical_ns;

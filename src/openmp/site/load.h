@@ -22,8 +22,8 @@ struct load {
     int64_t since_ns;             /* it does the first of them, or none; 0: it never did anything */
     uint64_t entered;             /* bytes of ranges that were mapped there first */
     uint64_t regions;             /* that it was given so far */
-    int64_t took_ns, expected_ns; /* by its last regions, and as they take elsewhere; old ones */
-    uint32_t paced;               /* count ever less. Of how many that is known */
+    int64_t took_ns, expected_ns; /* what its last regions took, and would have elsewhere */
+    uint32_t paced;               /* how many regions these two know, of which old ones fade */
 };
 
 /* One region under way. */
